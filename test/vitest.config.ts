@@ -34,7 +34,7 @@ export default defineConfig({
   root,
   test: {
     pool: "forks",
-    // Half of a run was the loading of the same modules for each file. Tests share no state but the environment.
+    // With isolation, half of a run is spent on loading the same modules for each file. Tests share only the environment.
     isolate: false,
     testTimeout: DEADLINE,
     hookTimeout: DEADLINE,

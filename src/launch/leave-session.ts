@@ -7,13 +7,19 @@ export const SESSION_TAG = "@teams_session";
 export const LEAVES = "teams-leaves";
 
 /**
+ * A format for a client that must leave its session: its name has no space, the name of its last session may have some. The session is
+ * named, so that two processes that switch the same client do not switch it back.
+ */
+export const LEAVING_CLIENT = `#{?client_last_session,${LEAVES} #{client_name} #{client_last_session},}`;
+
+/**
  * A format for `list-clients` that prints the clients to switch: their session is the team's, all its panes are about to end, and
  * they have another session. tmux would detach them. Marking and listing are one call: if several panes end at once, the last call
  * finds all of them marked.
  */
 export const LEAVING_CLIENTS =
   `#{?#{&&:#{m:#{session_id}/*,#{${SESSION_TAG}}},#{==:#{W:#{P:#{?${ENDING_TAG},,x}}},}},` +
-  `#{?client_last_session,${LEAVES} #{client_name},},}`;
+  `${LEAVING_CLIENT},}`;
 
 /**
  * Shell functions that the launch script runs at its end. `leave_session` does nothing unless the place record says that the session
@@ -36,8 +42,8 @@ leave_session() {
   is_placed '"inTeamSession": true' '"inTeamSession":true' || return 0
   tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
     "set-option -p -t $TMUX_PANE ${ENDING_TAG} 1 ; list-clients -t $TMUX_PANE -F '${LEAVING_CLIENTS}'" |
-    while IFS=' ' read -r mark client; do
-      [ "$mark" != ${LEAVES} ] || tmux -u switch-client -l -c "$client"
+    while IFS=' ' read -r mark client session; do
+      [ "$mark" != ${LEAVES} ] || tmux -u switch-client -c "$client" -t "=$session:"
     done
 }
 

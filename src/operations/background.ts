@@ -78,7 +78,8 @@ export async function endBackgroundTask(
       task = backgroundTask(ref, agent, id);
       if (task.status !== "running") return task;
       const remaining = deadline - steadyNow();
-      if (remaining <= 0 || signal?.aborted) throw endTimeout(ref, task, timeoutMs);
+      if (signal?.aborted) throw endInterrupted(ref, task);
+      if (remaining <= 0) throw endTimeout(ref, task, timeoutMs);
       await bell.wait({
         timeoutMs: Math.min(remaining, POLL_MS),
         ...(signal === undefined ? {} : { signal }),
@@ -87,6 +88,14 @@ export async function endBackgroundTask(
   } finally {
     bell.close();
   }
+}
+
+function endInterrupted(ref: TeamRef, { agent, id }: AgentTask): TeamError {
+  return new TeamError(
+    "INTERRUPTED",
+    `Interrupted while waiting for ${agent} to end ${id}; the request waits in its inbox.`,
+    { hint: `See what the agent is doing: teams peek ${memberWord(ref, agent)}` },
+  );
 }
 
 function endTimeout(ref: TeamRef, { agent, id }: AgentTask, timeoutMs: number): TeamError {

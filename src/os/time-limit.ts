@@ -13,3 +13,13 @@ export function timeLimit(ms: number): <T>(work: () => T) => T {
     return SCRIPT.runInContext(sandbox, { timeout: ms }) as T;
   };
 }
+
+/** Whether an error says that the work took too long. */
+export function isTimeLimitError(error: unknown): boolean {
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    "code" in error &&
+    error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
+  );
+}

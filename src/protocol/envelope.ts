@@ -20,7 +20,7 @@ function formatEnvelope({ from, body, color, summary }: Envelope): string {
   return `<teammate_message ${attributes.join(" ")}>\n${escapeBody(body)}\n</teammate_message>`;
 }
 
-/** Characters that a reader may overlook between `<` and a name: blanks and invisible characters. */
+/** Characters that a reader may overlook between `<` and a name: whitespace and invisible characters. */
 const GAP = "[\\s\\p{Cf}\\p{Cc}\\p{Default_Ignorable_Code_Point}\\u2800]*";
 const TAG_START = new RegExp(`<(?=${GAP}(?:/${GAP})?[\\p{L}!?_])`, "gu");
 

@@ -194,7 +194,7 @@ function shapeOf(type: ProtocolType): z.ZodMiniType {
   return known;
 }
 
-/** Longest last text in an idle notice, in UTF-16 units: a model reads it together with others. */
+/** Maximum length of the last text in an idle notice, in UTF-16 units: a model reads it together with others. */
 export const MAX_IDLE_RESULT = 30_000;
 
 /** Formats a protocol message: one line of JSON with its time. */
@@ -213,25 +213,25 @@ export function isCodeOnly(type: string): boolean {
 
 /**
  * Makes a text of a model or a person inert: a text that a recipient could parse as a protocol message, even of an
- * unknown type, is prefixed with `Text: `. So no text can act as code does (protocol.md section 3, S72). A recipient of another
- * make may skip more than we do: a byte order mark, any blank, NULs at the end.
+ * unknown type, is prefixed with `Text: `. So no text can act as code does (protocol.md section 3, S72). Another program may
+ * ignore more characters than we do: a byte order mark, any whitespace, NULs at the end.
  */
 export function plainText(messageText: string): string {
   // The normal case, without the cost of the pattern below.
   if (/^[!-z|}~]/.test(messageText)) return messageText;
-  const isProtocol = typeof parseObject(withoutBlanks(messageText))?.type === "string";
+  const isProtocol = typeof parseObject(withoutIgnorable(messageText))?.type === "string";
   return isProtocol ? `Text: ${messageText}` : messageText;
 }
 
-/** Removes blanks and invisible characters everywhere, so that JSON which is valid without them is recognised. */
-function withoutBlanks(messageText: string): string {
-  blanks ??= new RegExp(BLANKS, "gu");
-  return messageText.replace(blanks, "");
+/** Removes whitespace and invisible characters everywhere, so that JSON which is valid without them is recognised. */
+function withoutIgnorable(messageText: string): string {
+  ignorable ??= new RegExp(IGNORABLE, "gu");
+  return messageText.replace(ignorable, "");
 }
 
 /** A string, since compiling Unicode properties costs a cold command time; compiled at the first message. */
-const BLANKS = "[\\s\\p{Z}\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}\\u2800]+";
-let blanks: RegExp | undefined;
+const IGNORABLE = "[\\s\\p{Z}\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}\\u2800]+";
+let ignorable: RegExp | undefined;
 
 function parseObject(messageText: string): Record<string, unknown> | undefined {
   if (!/^\s*\{/.test(messageText)) return undefined;

@@ -25,7 +25,7 @@ export function agentFileName(name: string): string {
   return `${textStart(encoded, MAX_ENCODED - 17)}-${hash}`;
 }
 
-/** Number of agents whose paths are cached: more than a team has. */
+/** Maximum number of agents whose paths are cached: more than a team has. */
 const MAX_AGENTS = 1_000;
 
 /** All paths of one team (protocol.md section 1). Pure: the file system is not read. */
@@ -53,7 +53,7 @@ export interface TeamPaths {
   readonly linkChange: string;
   /** *Ours*: the verify commands of tasks that a person confirmed, with their runs. */
   readonly verifies: string;
-  /** FIFOs and the status line, outside of the root: `<runtime>/<hash of the root>/<team>`. */
+  /** FIFOs and the status line, outside the root: `<runtime>/<hash of the root>/<team>`. */
   readonly runtime: string;
   /** The line that a status bar shows. No agent's directory has this name: encoded names have no dot. */
   readonly statusLine: string;
@@ -84,7 +84,7 @@ export interface AgentPaths {
   readonly edits: string;
   /** Reports of the agent that could not be delivered yet. */
   readonly unsent: string;
-  /** Directory of the messages that tool calls returned and whose receipt their client has not shown yet: a list for each MCP server. */
+  /** Directory of the messages that tool calls returned and whose receipt is not proven yet: a list for each MCP server. */
   readonly handedOut: string;
   /** The secret of its MCP server over HTTP. */
   readonly mcpToken: string;

@@ -75,7 +75,7 @@ export function shownProse(message: ProtocolMessage): string {
     case "shutdown_approved":
       return `${message.from} agrees to shut down.`;
     case "plan_approval_request":
-      return lines(`The plan of ${message.from} waits for approval:`, message.planContent);
+      return lines(`The plan of ${message.from} is waiting for approval:`, message.planContent);
     case "plan_approval_response":
       return message.approved
         ? `The plan is approved${message.feedback ? `: ${sentence(message.feedback)}` : "."}`

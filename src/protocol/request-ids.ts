@@ -27,7 +27,7 @@ export function isCrashId(id: string): boolean {
   return /^crash-\d+@/.test(id);
 }
 
-/** Whether a text is an id, or its beginning, in which an agent follows the sign @; after a name, a team does. */
+/** Whether a text begins like a request id, in which an agent's name follows the @; in an address, a team's name follows. */
 export function isAgentsRequestId(text: string): boolean {
   return /^[a-z_]+-\d+@/.test(text);
 }

@@ -1,6 +1,6 @@
 import { foldName } from "./names.ts";
 
-const MOST = 3;
+const MAX_NAMES = 3;
 
 /** Returns up to three candidates that are similar to `name`, nearest first. */
 export function nearestNames(name: string, candidates: Iterable<string>): string[] {
@@ -10,7 +10,7 @@ export function nearestNames(name: string, candidates: Iterable<string>): string
     .map((candidate) => ({ candidate, distance: distanceOf(wanted, foldName(candidate)) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance)
-    .slice(0, MOST)
+    .slice(0, MAX_NAMES)
     .map(({ candidate }) => candidate);
 }
 

@@ -32,7 +32,7 @@ export const ending = z.object({
   at: z.number(),
   /** Number of claims so far. */
   tries: z.number(),
-  /** Why the newest try failed. The ending is tried again. */
+  /** Why the newest attempt failed. The ending is tried again. */
   problem: z.optional(z.string()),
 });
 export type Ending = z.infer<typeof ending>;

@@ -83,7 +83,7 @@ export type EventFacts =
       /** Type of a protocol message. */
       readonly protocol?: string | undefined;
     }
-  /** Its inbox was broken, or held entries that are not messages: they are in a file next to it. */
+  /** Its inbox was broken, or contained entries that are not messages; they were moved to a file next to it. */
   | { readonly type: "inbox"; readonly what: "repaired"; readonly owner: string }
   | {
       readonly type: "task";

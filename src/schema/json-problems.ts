@@ -71,7 +71,7 @@ export function fieldProblem(
 /** Reports an unknown name, with the nearest known name or else all of them. */
 export function unknownName(what: string, name: string, names: readonly string[]): string {
   const [near] = nearestNames(name, names);
-  const rest = near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`;
+  const rest = near === undefined ? `the ${what}s are ${names.join(", ")}` : `did you mean ${near}?`;
   return `there is no ${what} ${JSON.stringify(name)}; ${rest}`;
 }
 

@@ -8,12 +8,12 @@ export const SYSTEM_NAME = "system";
 export const PERSON_NAME = "user";
 /** Names that no spawned member may have (protocol.md section 1). */
 const RESERVED_NAMES: readonly string[] = [LEAD_NAME, SYSTEM_NAME, PERSON_NAME];
-/** Longest name of a team or an agent, in characters. */
+/** Maximum length of a team's or an agent's name, in characters. */
 const MAX_NAME = 64;
 
 declare const brand: unique symbol;
 type Brand<B extends string> = string & { readonly [brand]: B };
-/** A team's name in the form that directories and ids hold. */
+/** A team's name in the form that is used in directories and ids. */
 export type TeamDir = Brand<"TeamDir">;
 /** A checked member's name, spelled as the user wrote it. */
 type AgentName = Brand<"AgentName">;
@@ -64,10 +64,10 @@ export function isTeamDir(name: string): name is TeamDir {
   return [...name].length <= MAX_NAME && new RegExp(TEAM_DIR, "u").test(name);
 }
 
-/** Compares two names of teams: alike are those with one directory form, and those that {@link sameName} equates. */
+/** Compares two names of teams: they are the same if they have the same directory form, or if {@link sameName} says so. */
 export function sameTeamName(a: string, b: string): boolean {
   if (sameName(a, b)) return true;
-  // Different letters outside of ASCII have one directory form.
+  // All letters outside ASCII have the same directory form.
   const dir = PLAIN.test(a) && PLAIN.test(b) ? possibleTeamDir(a) : undefined;
   return dir !== undefined && dir === possibleTeamDir(b);
 }
@@ -95,7 +95,7 @@ export function newAgentName(name: string): AgentName {
   const checked = agentName(name);
   if (RESERVED_NAMES.some((reserved) => sameName(reserved, name))) {
     throw new TeamError("INVALID_NAME", `${JSON.stringify(name)} is a reserved name.`, {
-      hint: `${RESERVED_NAMES.join(", ")} have a meaning of their own; choose another name.`,
+      hint: `${RESERVED_NAMES.join(", ")} are reserved for the lead, the system and the user; choose another name.`,
     });
   }
   return checked;
@@ -192,9 +192,9 @@ function cut(name: string, max: number): string {
   return kept;
 }
 
-/** The key of a member's metadata that holds the session id of its conversation. Without a schema: a starting agent reads it. */
+/** The key of a member's metadata for the session id of its conversation. Without a schema: a starting agent reads it. */
 export const SESSION_KEY = "_session";
-/** The key in a team's metadata that holds its former names. */
+/** The key of a team's metadata for its former names. */
 export const FORMER_NAMES_KEY = "_formerNames";
 
 /** The ids that can be file names; a record of another program may contain anything. */

@@ -80,7 +80,7 @@ interface PlaybookNames {
 /**
  * Parses the text of a playbook; a leading byte order mark is ignored.
  * @param file its name, for the message
- * @param known if not given, names of tools and agents are not checked
+ * @param known if omitted, names of tools and agents are not checked
  * @throws TeamError INVALID_INPUT with the line and the field of the first problem
  */
 export function parsePlaybook(source: string, file: string, known?: PlaybookNames): Playbook {
@@ -89,7 +89,7 @@ export function parsePlaybook(source: string, file: string, known?: PlaybookName
   const tree = parsedTree(text, file, problems);
   const problem = problems[0];
   if (tree === undefined || text.trim() === "") {
-    throw playbookError(text, file, text.length, "", "is not JSON: it is empty");
+    throw playbookError(text, file, text.length, "", "is empty");
   }
   if (problem !== undefined) {
     throw playbookError(text, file, problem.offset, "", `is not JSON: ${jsonProblem(problem.error)}`);

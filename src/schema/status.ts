@@ -115,7 +115,7 @@ export const statusRecord = z.looseObject({
   version: z.optional(z.string()),
   /** With `ownInbox`, the source of the state; omitted if it is unknown. */
   stateFrom: z.optional(z.enum(STATE_SOURCES)),
-  /** With `ownInbox`, when the newest message was sent that it had taken when `process` last looked; 0 for none. */
+  /** With `ownInbox`, the time of the newest message that it had taken at the last poll by `process`; 0 for none. */
   newestTaken: z.optional(z.number()),
   /** It approved a shutdown, so its end is not a crash; the first process that notices the end completes the shutdown. */
   agreedToStop: z.optional(z.boolean()),

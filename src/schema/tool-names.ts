@@ -1,4 +1,4 @@
-/** Splits tool names at commas and blanks, except inside the brackets of a rule: `Bash(git log:*),Read`. */
+/** Splits tool names at commas and whitespace, except inside the parentheses of a rule: `Bash(git log:*),Read`. */
 export function toolList(values: readonly string[] | undefined): string[] | undefined {
   return values?.flatMap(splitTools);
 }

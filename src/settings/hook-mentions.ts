@@ -5,8 +5,8 @@ import { managedFile, mayBeLinkedWorktree, userFile } from "./setting-paths.ts";
 import { readSettingsText } from "./settings-text.ts";
 
 /**
- * Returns whether the settings of a directory may have hooks of these events, judged by the texts of the files: most have none, and
- * parsing the settings loads much code.
+ * Returns whether the settings of a directory may have hooks of these events. Only searches the text of the files: most files have no
+ * hooks, and parsing the settings loads much code.
  */
 export async function mayHaveHooks(
   root: string,

@@ -40,11 +40,11 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
     for (const line of lines) reported.add(line);
     const current = JSON.stringify(next.hooks);
     if (current !== reportedHooks && current !== JSON.stringify(hooks))
-      warn("the hooks have changed: this agent keeps its own until it is started again");
+      warn("the hooks have changed; this agent keeps its previous hooks until it is restarted");
     reportedHooks = current;
     return { ...next, hooks };
   };
-  /** Returns the empty files, and those of them that were not empty before. */
+  /** Returns the empty files, and which of them were not empty before. */
   const emptyFiles = () => {
     const all = files.filter(isEmpty);
     return { all, emptied: all.filter((file) => !empty.includes(file)) };
@@ -64,7 +64,7 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
     try {
       const next = loadSettings(root, cwd);
       const after = emptyFiles();
-      // One has been emptied meanwhile: the next call reports it.
+      // A file was emptied meanwhile: the next call reports it.
       if (after.emptied.length > 0) return settings;
       settings = accept(next);
       empty = after.all;
@@ -75,7 +75,7 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   };
 }
 
-/** Adds the restrictions of a project that its files no longer hold. */
+/** Adds the restrictions of a project that its files no longer contain. */
 function withFormerRestrictions(
   before: LoadedSettings,
   read: LoadedSettings,
@@ -101,22 +101,22 @@ function withFormerRestrictions(
 }
 
 function keptLine(kept: readonly string[]): string {
-  return `no longer in the project's files, but in force until you confirm it (teams trust) or start the agent again: ${kept.join(", ")}`;
+  return `removed from the project's files, but in force until you confirm that (teams trust) or restart the agent: ${kept.join(", ")}`;
 }
 
-/** Whether a file has no content, even if it holds blanks or a byte order mark. */
+/** Whether a file has no content except whitespace or a byte order mark. */
 function isEmpty(file: string): boolean {
   try {
     const { kind, size } = pathStat(file);
-    return kind === "file" && size < MANY_BLANKS && readText(file)?.trim() === "";
+    return kind === "file" && size < MAX_BLANK && readText(file)?.trim() === "";
   } catch {
     // Reading the settings reports it.
     return false;
   }
 }
 
-/** Bytes; no editor leaves this many blanks. */
-const MANY_BLANKS = 100;
+/** Bytes; no editor leaves so much whitespace in an empty file. */
+const MAX_BLANK = 100;
 
 /** Returns a text that changes with the file. Follows links: settings files often are links. */
 function fileMark(file: string): string {

@@ -14,8 +14,8 @@ interface McpConfig {
 }
 
 /**
- * Returns the servers of the settings and, in a trusted directory, those of its `.mcp.json` that the user has confirmed. If both have a server of the same
- * name, that of the settings wins. An invalid server is left out; the others stay.
+ * Returns the servers of the settings and, in a trusted directory, the servers of its `.mcp.json` that the user has confirmed. If both
+ * have a server of the same name, the settings win. An invalid server is left out; the others stay.
  */
 export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "mcpServers">): McpConfig {
   const problems: string[] = [];
@@ -26,13 +26,16 @@ export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "m
     ...Object.entries(project)
       .filter(([name, value]) => isConfirmed(serverPart(name, value)))
       .map((entry) => [file, ...entry] as const),
-    ...Object.entries(settings.mcpServers).map((entry) => ["settings", ...entry] as const),
+    ...Object.entries(settings.mcpServers).map((entry) => ["the settings", ...entry] as const),
   ];
   const servers = new Map<string, McpServer>();
   for (const [source, name, raw] of entries) {
     const parsed = parseWithMessages(mcpServer, raw);
     if (parsed.success) servers.set(name, parsed.data);
-    else problems.push(`${source}: the server ${JSON.stringify(name)}: ${firstIssue(parsed.error).message}`);
+    else {
+      const { message } = firstIssue(parsed.error);
+      problems.push(`the server ${JSON.stringify(name)} in ${source} is invalid (${message})`);
+    }
   }
   return { servers: Object.fromEntries(servers), problems };
 }
@@ -49,9 +52,9 @@ export function readServers(file: string, problems: string[]): Readonly<Record<s
     requireUtf8(file, text);
     const parsed = parseWithMessages(mcpFile, JSON.parse(text));
     if (parsed.success) return parsed.data.mcpServers;
-    problems.push(`${file}: ${firstIssue(parsed.error).message}`);
+    problems.push(`${file} is invalid (${firstIssue(parsed.error).message})`);
   } catch (error) {
-    problems.push(error instanceof SyntaxError ? `${file}: is not JSON` : messageOf(error));
+    problems.push(error instanceof SyntaxError ? `${file} is not JSON` : messageOf(error));
   }
   return {};
 }

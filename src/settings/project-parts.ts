@@ -38,7 +38,7 @@ function parsed(file: string, text: string): unknown {
     const line = lineOfError(text);
     const where = line === undefined ? "" : ` (line ${line})`;
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON${where}.`, {
-      hint: "Correct it (often a comma is missing or extra, or there is a comment); the file was not changed.",
+      hint: "Correct it (often a missing or extra comma, or a comment); the file was not changed.",
       cause,
     });
   }
@@ -77,7 +77,7 @@ export function otherParts(root: string, cwd: string): PartOfFile[] {
   ];
 }
 
-/** Reads a text file of a project; undefined for a link out of it. */
+/** Reads a text file of a project; undefined if it cannot be read, or is a link that leads out of the project. */
 function textInside(path: string, cwd: string): string | undefined {
   try {
     if (!isInside(realPathOf(path), realPathOf(cwd))) return undefined;
@@ -174,7 +174,7 @@ function isListOfTexts(value: unknown): boolean {
 /** Maximum characters of a value in a list of parts; a hostile one could scroll the others away. */
 const MAX_SHOWN = 2_000;
 
-/** Describes a part for a person who decides about it, in one line. A long value is cut, which it says; secrets are masked. */
+/** Describes a part in one line, for a person who decides about it. A long value is cut, and ends in a mark; secrets are masked. */
 export function describePart(part: PartOfFile): string {
   const { file, label, key, value } = part;
   if (key === "file") return `${file}: ${label}, ${describeFile(String(value))}`;

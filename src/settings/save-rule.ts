@@ -21,7 +21,7 @@ const DESTINATION: Readonly<Record<SettingsScope, RuleDestination>> = {
   local: "localSettings",
 };
 
-/** A checked change to a settings file that is not made yet. */
+/** A checked change to a settings file, not saved yet. */
 export interface RuleChange {
   readonly file: string;
   readonly rules: readonly string[];
@@ -50,9 +50,11 @@ export function prepareRuleChange(
   decider: "person" | "model",
 ): RuleChange {
   if (where !== "user" && trustDecision(root, cwd) !== true) {
-    throw new TeamError("PERMISSION_DENIED", `${cwd} is not trusted, so a rule there would have no effect.`, {
-      hint: "Trust it (teams trust <directory>), or save the rule in your own settings: --save user",
-    });
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `${cwd} is not trusted, so a rule there would have no effect; no rule was saved.`,
+      { hint: "Trust it (teams trust <directory>), or save the rule in your own settings: --save user" },
+    );
   }
   const file = scopeFile(root, cwd, where);
   if (where !== "user") requireInProject(file, cwd);
@@ -90,8 +92,8 @@ function requireInProject(file: string, cwd: string): void {
   const real = ifReadable(() => realPathOf(file));
   const projects = [repositoryOf(cwd), gitDirectoriesOf(cwd)?.top ?? realPathOf(cwd)];
   if (real !== undefined && projects.some((directory) => isInside(real, directory))) return;
-  const where = real === undefined ? "to nowhere" : `out of the project, to ${real}`;
-  throw new TeamError("PERMISSION_DENIED", `${file} leads ${where}; no rule was saved.`, {
+  const what = real === undefined ? "cannot be resolved" : `leads out of the project, to ${real}`;
+  throw new TeamError("PERMISSION_DENIED", `${file} ${what}; no rule was saved.`, {
     hint: "Replace the link with a file, or save the rule in your own settings: --save user",
   });
 }

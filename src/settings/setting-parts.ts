@@ -22,7 +22,7 @@ export function forbidsBypass(permissions: Raw): boolean {
 
 /**
  * Splits a settings file into restrictions and parts, and removes the parts that `keeps` rejects. Items of lists and entries of
- * objects are separate parts: to remove an item needs no confirmation, and a new one needs it only for itself.
+ * objects are separate parts: removing an item needs no confirmation, and a new item needs only its own.
  */
 export function filterSettings(
   raw: Raw,

@@ -21,11 +21,11 @@ const permissions = z.looseObject({
   deny: rules.check(
     describe("Rules for calls that never run, in any mode; those of an untrusted project count too"),
   ),
-  additionalDirectories: rules.check(describe("Further directories that agents may work in")),
+  additionalDirectories: rules.check(describe("Additional directories that agents may work in")),
   // A mode that only a newer program knows is ignored.
   defaultMode: z
     .catch(z.optional(permissionMode), undefined)
-    .check(describe("Permission mode of a lead, and of a team made with teams create; default if not set")),
+    .check(describe("Permission mode of a lead, and of a team made with teams create (default: default)")),
   disableBypassPermissionsMode: z
     .optional(z.string())
     .check(describe('"disable" forbids bypassPermissions mode')),
@@ -35,8 +35,8 @@ const dollars = z.optional(z.number().check(z.minimum(0)));
 const price = z.looseObject({
   input: dollars,
   output: dollars,
-  cacheRead: dollars.check(describe("A tenth of the input price if not set")),
-  cacheWrite: dollars.check(describe("1.25 times the input price if not set")),
+  cacheRead: dollars.check(describe("Price of cache reads (default: a tenth of the input price)")),
+  cacheWrite: dollars.check(describe("Price of cache writes (default: 1.25 times the input price)")),
   window: z
     .optional(z.int().check(z.minimum(1_000)))
     .check(describe("The model's context window, in tokens")),
@@ -51,7 +51,7 @@ const teamsSettings = z.looseObject({
   worktreeDir: z
     .optional(nonEmptyText)
     .check(
-      describe("Directory of the teammates' worktrees, relative to the repository; .worktrees if not set"),
+      describe("Directory of the teammates' worktrees, relative to the repository (default: .worktrees)"),
     ),
   worktreeSetup: z
     .optional(nonEmptyText)
@@ -87,7 +87,7 @@ const teamsSettings = z.looseObject({
     .check(describe("Whether agents continue automatically when their account's limit ends")),
   fallback: z
     ._default(z.array(nonEmptyText), [])
-    .check(describe("Models that agents use, the first possible one, while their own model's limit lasts")),
+    .check(describe("Models to use while an agent's own model is limited; the first available one is used")),
   stuckAfter: z
     ._default(z.number().check(z.positive()), 600)
     .check(describe("Seconds without activity after which a running agent is shown as stuck")),
@@ -120,7 +120,7 @@ const teamsSettings = z.looseObject({
 export const settingsSchema = z.looseObject({
   teammateMode: z
     ._default(z.enum(["auto", "tmux", "in-process", "iterm2", "process"]), "auto")
-    .check(describe("Where teammates live")),
+    .check(describe("Where teammates run")),
   permissions: z.prefault(permissions, {}),
   hooks: z.prefault(hooksSetting, {}).check(describe("Commands that run at certain events")),
   env: z

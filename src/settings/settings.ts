@@ -30,7 +30,7 @@ import { readSettingsText } from "./settings-text.ts";
 import { confirmationsIn } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {
-  /** Settings of the user and the administrator alone. Without it, all count as a project's. */
+  /** Only the settings of the user and the administrator. If omitted, all settings count as a project's. */
   readonly own?: Pick<Settings, "hooks" | "mcpServers" | "permissions">;
   /** Parts of a project's files that are ignored, each as `/repo/.claude/settings.json: env, hooks`. */
   readonly ignored: readonly string[];
@@ -47,14 +47,14 @@ export function ignoredLines({
   foreign,
 }: Pick<LoadedSettings, "ignored" | "ignoredReason" | "foreign">): string[] {
   return [
-    ...(foreign ?? []).map((file) => `it belongs to another user, so ignored: ${file}`),
+    ...(foreign ?? []).map((file) => `owned by another user, so ignored: ${file}`),
     ...ignored.map((part) => `${ignoredReason}, so ignored: ${part}`),
   ];
 }
 
 /**
- * Loads the user's settings, then those of a trusted project, then managed ones; later files win. Of an untrusted project,
- * and of what has changed since the user trusted it, only restrictions apply: deny and ask rules, and forbidding
+ * Loads the settings of the user, of a trusted project and of the administrator, in this order; later files win. From an
+ * untrusted project, and from changes since the user trusted it, only restrictions apply: deny and ask rules, and forbidding
  * bypassPermissions (protocol.md section 1, Trust). The user's file is ignored if another user owns it, except root.
  * @throws TeamError CORRUPT_FILE for an invalid file that applies in full
  */

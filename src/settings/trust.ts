@@ -33,14 +33,15 @@ type TrustEntry = z.infer<typeof trustFile>["directories"][string];
 const MAX_HASHES = 1_000;
 
 /** Why parts are ignored if the record is from a version that did not compare contents. */
-export const OLD_RECORD = "trusted before contents were compared (confirm it once: teams trust)";
+export const OLD_RECORD =
+  "trusted by an older version that did not compare contents (confirm it once: teams trust)";
 
 /** The user's decision about a directory. */
 interface TrustRecord {
   readonly directory: string;
   readonly trusted: boolean;
   readonly at: number;
-  /** How many parts are confirmed; null if the record is from before contents were compared. */
+  /** How many parts are confirmed; null if the record is from a version that did not compare contents. */
   readonly parts: number | null;
 }
 
@@ -181,7 +182,7 @@ async function updateTrust(
   change: (current: TrustFile) => TrustFile | undefined,
 ): Promise<void> {
   try {
-    // People link it to another place. The file there is replaced, so that the link stays; its lock is there too.
+    // The user may have made it a symlink. Replace the link's target, so that the link stays; the lock is next to the target.
     const path = realPathOf(trustPath(root));
     ensureDir(dirname(path));
     await updateFile(path, (text, isLocked) => {

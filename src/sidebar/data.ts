@@ -44,6 +44,6 @@ export interface SidebarData {
   readonly status: SidebarTeam;
   /** Oldest first; the sidebar shows the last ones. */
   readonly messages: readonly MessageLine[];
-  /** When the data was read, in milliseconds since the epoch: messages of another day show it. Without it, all are of today. */
+  /** When the data was read, in milliseconds since the epoch: messages of another day show their date. If omitted, none does. */
   readonly now?: number;
 }

@@ -7,7 +7,7 @@ interface Events {
   failed(source: Source, error: unknown): void;
 }
 
-/** Reads the document that the sidebar shows, again when it has changed. Only the newest one is open. */
+/** Reads the document that the sidebar shows, and reads it again when it has changed. Only the newest document is open. */
 export class DocumentFeed {
   readonly #events: Events;
   #source: Source | undefined;
@@ -20,7 +20,7 @@ export class DocumentFeed {
     this.#events = events;
   }
 
-  /** Opens a document, and closes the one before. */
+  /** Opens a document, and closes the previous one. */
   async open(source: Source, width: number): Promise<void> {
     this.close();
     this.#source = source;
@@ -62,7 +62,7 @@ export class DocumentFeed {
   }
 
   async #follow(document: OpenDocument, bell: Exclude<OpenDocument["renews"], string>): Promise<void> {
-    // Its close ends the wait.
+    // Closing the document closes its bell, which ends the wait.
     while ((await bell.wait()) === "rung") if (this.#document === document) await this.#read();
   }
 

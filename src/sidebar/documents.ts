@@ -4,7 +4,7 @@ import type { AgentDiff } from "../operations/landing/read-diffs.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import type { MessageLine } from "./data.ts";
 
-/** The source of a view's further data; it is read when the view opens. */
+/** The source of a view's document, which is read when the view opens. */
 export type Source =
   | { readonly kind: "request"; readonly id: string; readonly from: string }
   | { readonly kind: "diff" | "messages" | "log"; readonly member: string }
@@ -52,7 +52,7 @@ export interface TeamLine {
 export interface OpenDocument {
   /** @param width columns for rows that the reader does not wrap */
   read(width: number): Content | Promise<Content>;
-  /** When to read it again: after each read of the team's data, when its own bell rings, or only for another width. */
+  /** When to read it again: after each read of the team's data, when its own bell rings, or only if the width changes. */
   readonly renews: "with-data" | Bell | "never";
   close(): void;
 }

@@ -27,7 +27,7 @@ export function newFailures(before: SidebarData | undefined, { status }: Sidebar
   const known = new Set(before.status.tasks.list.filter(failed).map(({ id }) => id));
   const tasks = status.tasks.list
     .filter((task) => failed(task) && !known.has(task.id))
-    .map(({ id, subject }) => `the check of #${id} failed: ${subject}`);
+    .map(({ id, subject }) => `the verify command of #${id} failed: ${subject}`);
   return [...members, ...tasks];
 }
 

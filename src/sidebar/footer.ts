@@ -18,12 +18,12 @@ const NOTICE_ROWS = 3;
 /** Minimum height for two rows of key hints, and for a row with the keys of a line. */
 const TWO_ROWS_FROM = 20;
 const KEYS_ROW_FROM = 12;
-/** Minimum width for more than one blank between the hints of a single row. */
+/** Minimum width for more than one space between the hints of a single row. */
 const GAP_FROM = 60;
-/** Between the keys of a line. */
+/** Between the hints for the keys of an input line. */
 const SEPARATOR = " · ";
 
-/** The line that is written, below the notice about the last key; else that notice, else the keys that apply now. */
+/** Returns the input line below the notice about the last key; without an input line the notice; without both, the keys that apply. */
 export function footer(state: SidebarState, holds: ReadonlySet<Condition>, size: ScreenSize): Line[] {
   const { width, height } = size;
   const { prompt, notice } = state;
@@ -36,9 +36,9 @@ export function footer(state: SidebarState, holds: ReadonlySet<Condition>, size:
       hint !== undefined && views.includes(state.view) && (when === undefined || holds.has(when)),
   );
   const rows = hintLimit(size);
-  // Each hint begins with a blank and a bold key: in a small screen, more hints are worth more than a second blank.
+  // Each hint begins with a space and a bold key: on a small screen, more hints are worth more than a second space.
   const gap = rows === 1 && width < GAP_FROM ? [] : [span(" ")];
-  return fitting(hinted, rows, (keys) => hintRows(keys, width, gap));
+  return rowsThatFit(hinted, rows, (keys) => hintRows(keys, width, gap));
 }
 
 /** Returns how many rows of key hints a screen has at most. */
@@ -51,7 +51,7 @@ function textLines(text: string, width: number, rows: number, style: SpanStyle):
 }
 
 /** Lays out the keys that fit into a number of rows: the lowest ranks, and those of one rank all or none. */
-function fitting(
+function rowsThatFit(
   keys: readonly KeyBinding[],
   limit: number,
   rowsOf: (keys: readonly KeyBinding[]) => Line[],
@@ -60,7 +60,7 @@ function fitting(
   let chosen: readonly KeyBinding[] = [];
   for (const rank of ranks) {
     const next = keys.filter((key) => chosen.includes(key) || key.rank === rank);
-    // Only the first hints of all are needed in spite of their width.
+    // Keys of a later rank may be shorter, and fit.
     if (rowsOf(next).length > limit) continue;
     chosen = next;
   }
@@ -158,7 +158,7 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
     Math.max(Math.floor(room / 3), room - displayWidth(before)),
   );
   const shown = endOf(before, Math.max(1, room - displayWidth(after)));
-  // A low screen has no row for the keys: they follow the cursor until the line has a text.
+  // A low screen has no row for the keys: they follow the cursor until the user types.
   const keysAfter = hasKeysRow || text !== "" ? "" : firstKeys(keys, room - 1);
   const line = [
     ...[span(isBelow ? ` ${shown}` : shown), span("▏", { blink: true }), span(after)],
@@ -185,7 +185,7 @@ function firstKeys(keys: string, room: number): string {
   return parts.join(SEPARATOR);
 }
 
-/** A part of a line, with all of its blanks. */
+/** Returns a part of a line for the screen, with all of its spaces. */
 function shownPart(text: string): string {
   return gridRow(joinedLines(text, " ⏎ ").replaceAll("\t", " "));
 }
@@ -201,5 +201,5 @@ function endOf(text: string, room: number): string {
   return chars.slice(from).join("");
 }
 
-/** Fewest cells of a line next to its title. */
+/** Minimum cells of a line next to its title. */
 const MIN_LINE = 8;

@@ -8,7 +8,7 @@ export interface GraphNode {
   readonly isRepeated: boolean;
 }
 
-/** Lists each task under every task that it waits for. The second time, a task comes without the tasks below it. */
+/** Lists each task under every task that it waits for. A repeated task is listed without the tasks below it. */
 export function graphNodes(tasks: readonly SidebarTask[]): readonly GraphNode[] {
   const unfolded = new Set<string>();
   const ids = new Set(tasks.map(({ id }) => id));

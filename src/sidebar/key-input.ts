@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { textStart } from "../text/characters/cut-text.ts";
 import { PASTE_END, PASTE_START, withPlainKeys } from "../text/extended-keys.ts";
 
-/** Characters kept of a paste: more than a line can have. */
+/** Maximum characters kept of a paste: more than a line can have. */
 const MAX_PASTE = 10_000;
 /** The shortest beginning of a mark that is not the Esc key. Alt with `[`, which is the same, is not a key of the sidebar. */
 const MIN_BEGINNING = 2;
@@ -65,7 +65,7 @@ export class KeyInput extends Transform {
   }
 }
 
-/** Returns the end of a text with which a mark begins. */
+/** Returns the longest end of a text that is also the beginning of a mark. */
 function beginningAtEnd(text: string, mark: string, shortest: number): string {
   for (let length = mark.length - 1; length >= shortest; length -= 1)
     if (text.endsWith(mark.slice(0, length))) return mark.slice(0, length);

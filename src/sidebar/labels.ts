@@ -17,7 +17,7 @@ interface StateLook {
   readonly blink?: boolean;
 }
 
-/** How each state looks; source of the help's legend, too. */
+/** How each state looks; also the source of the help's legend. */
 export const STATE_LOOKS: Readonly<Record<AgentState, StateLook>> = {
   starting: { sign: "◌", word: "starting" },
   running: { sign: "●", word: "working" },

@@ -2,8 +2,8 @@ import { TONE } from "../text/style.ts";
 import { type Line, lineOf, span } from "./spans.ts";
 
 /**
- * Returns the blocks around the selected item's block that fit into `room` rows, and the number of omitted ones on either side. Renders
- * only the blocks that may fit: a block has at least one row.
+ * Returns the blocks around the selected item's block that fit into `room` rows, and the number of omitted items on either side.
+ * Renders only the blocks that may fit: a block has at least one row.
  */
 export function around<T>(
   items: readonly T[],

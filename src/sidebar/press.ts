@@ -94,7 +94,7 @@ function moving(next: (at: number, last: number) => number): Handler {
   };
 }
 
-/** Selects a row, and with it no longer the request that `n` has selected. */
+/** Selects a row. Selecting a member or a task deselects the request that `n` selected. */
 export function select({ request, ...state }: SidebarState, target: SidebarTarget): SidebarState {
   if (target.kind === "member") return { ...state, member: target.name };
   if (target.kind === "task") return { ...state, task: target.id };
@@ -151,7 +151,7 @@ function noRequestNotice(state: SidebarState, data: SidebarData): string {
 const READING_MS = 300;
 const NEW_NOTICE = "the request has just appeared: read it, then press a";
 const NEW_WHOLE_NOTICE = "the request has just appeared: read it, then answer";
-const UNREAD_NOTICE = "a part was not shown yet: read on (Space), then answer";
+const UNREAD_NOTICE = "part of the request was not shown yet: read on (Space), then answer";
 const PART_NOTICE = "read the request to its end, then press y";
 
 /** Begins an answer to the current request. A request that is shown only in part is opened instead of approved. */
@@ -229,7 +229,7 @@ export function settled(state: SidebarState, data: SidebarData): SidebarState {
     return settled(rest, data);
   }
   if (reader?.source.kind !== "request" || isOpen(reader.source.id)) return state;
-  // The answer that is being written then says that it came too late.
+  // An answer that is being written reports when it is sent that it came too late.
   if (prompt?.kind === "answer") return state;
-  return { ...backToList(state), notice: `${reader.source.from} already has an answer` };
+  return { ...backToList(state), notice: `${reader.source.from}'s request was already answered or closed` };
 }

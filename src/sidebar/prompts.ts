@@ -8,11 +8,11 @@ type PromptOf<K extends Prompt["kind"]> = Extract<Prompt, { readonly kind: K }>;
 type Target = Parameters<TextBuffer["move"]>[0];
 type Enter<K extends Prompt["kind"]> = (prompt: PromptOf<K>, rest: SidebarState) => Step;
 
-/** Characters of a line; for a longer text, use an editor and a command that takes `-`. */
+/** Maximum characters of a line; for a longer text, use an editor and a command that takes `-`. */
 const MAX_TEXT = 2_000;
 
 const PASTE_NOTICE = "pasted text is not a key: nothing was done";
-const FULL_NOTICE = `a line holds ${MAX_TEXT.toLocaleString("en-US")} characters: the rest was left out`;
+const FULL_NOTICE = `a line has at most ${MAX_TEXT.toLocaleString("en-US")} characters; the rest was left out`;
 
 /** What Enter does; `y` for a prompt that is answered by one key. */
 const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
@@ -100,11 +100,11 @@ export function pasted(state: SidebarState, text: string): Step {
   return inserted(rest, prompt, piece);
 }
 
-/** Inserts what fits into the line, and says if that is not all. */
+/** Inserts as much as fits into the line; a notice says if the rest was left out. */
 function inserted(rest: SidebarState, prompt: Prompt, piece: string): Step {
-  const fitting = textStart(piece, MAX_TEXT - prompt.text.length);
-  const step = edited(rest, prompt, (buffer) => buffer.insert(fitting));
-  return fitting === piece ? step : { state: { ...step.state, notice: FULL_NOTICE } };
+  const kept = textStart(piece, MAX_TEXT - prompt.text.length);
+  const step = edited(rest, prompt, (buffer) => buffer.insert(kept));
+  return kept === piece ? step : { state: { ...step.state, notice: FULL_NOTICE } };
 }
 
 function enter<K extends Prompt["kind"]>(prompt: PromptOf<K>, rest: SidebarState): Step {

@@ -61,10 +61,10 @@ type SidebarEnd =
 const STARTED: Readonly<Partial<Record<MemberAction, string>>> = {
   interrupt: "interrupting",
   shutdown: "shutting down",
-  kill: "ending",
+  kill: "killing",
 };
 
-/** Minimum milliseconds between two reads; rings in between are merged. A user cannot follow more than ten drawings a second. */
+/** Minimum milliseconds between two reads; rings in between are merged. A user cannot follow more than ten redraws a second. */
 const GAP_MS = 100;
 /** Maximum milliseconds between two reads. */
 const MAX_GAP_MS = 500;
@@ -73,7 +73,7 @@ const SHARE = 0.04;
 
 /**
  * Draws the sidebar into this process's terminal until it is closed. Draws on a ring, a key and a resize, never on a timer.
- * Keeps no state that closing it would lose.
+ * Closing it loses nothing but the text that the user has written and not sent.
  */
 export async function runSidebar(options: SidebarOptions): Promise<SidebarEnd> {
   const screen = await openScreen(options);
@@ -265,7 +265,7 @@ class Controller {
     this.#draw();
   }
 
-  /** Columns without the mark of the selected row. */
+  /** The screen's columns without the one that marks the selected row. */
   #documentWidth(): number {
     return Math.max(1, this.#screen.size().width - 1);
   }
@@ -287,7 +287,7 @@ function failureText(error: unknown): string {
   return hint === undefined ? messageOf(error) : `${messageOf(error)} ${hint}`;
 }
 
-/** @param cpuMs what the last read and drawing cost */
+/** @param cpuMs processor time of the last read and drawing */
 function gapAfter(cpuMs: number): number {
   return Math.min(MAX_GAP_MS, Math.max(GAP_MS, cpuMs / SHARE));
 }

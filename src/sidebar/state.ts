@@ -29,7 +29,7 @@ export interface SidebarState {
   readonly failures?: readonly string[];
   /** The line that the user is writing; it takes every key. */
   readonly prompt?: Prompt;
-  /** The teammate that could not be started, for the next try. */
+  /** The teammate that could not be started, for the next attempt. */
   readonly unstarted?: { readonly name: string; readonly prompt: string };
   /** Comments that were not sent yet, by member. */
   readonly comments?: Readonly<Record<string, readonly LineComment[]>>;
@@ -61,7 +61,7 @@ type PromptKind =
       readonly text: string;
       /** Earlier messages to this member, newest first; Up and Down go through them. */
       readonly sent: readonly string[];
-      /** How many of them back the text is; 0 for a new text. */
+      /** The position of the shown text in `sent`, counted from 1; 0 for a new text. */
       readonly at: number;
       /** The new text, while an earlier message is shown. */
       readonly draft?: string;
@@ -95,7 +95,7 @@ export interface Answer {
 /** An action on a member that takes one key. */
 export type MemberAction = "focus" | "zoom" | "hide" | "interrupt" | "shutdown" | "kill";
 
-/** An action outside of the sidebar's state. */
+/** An action outside the sidebar's state. */
 export type Effect =
   | { readonly kind: "member"; readonly action: MemberAction; readonly member: string }
   | { readonly kind: "answer"; readonly answer: Answer }
@@ -183,8 +183,8 @@ export function selectedMember(state: SidebarState, data: SidebarData): string |
 }
 
 /**
- * Returns the request that a key answers: one of the selected member, or of the selected task's owner. A key never answers a request of
- * another member.
+ * Returns the request that a key answers: a request of the selected member, or of the selected task's owner. A key never answers a
+ * request of another listed member.
  */
 export function currentRequest(state: SidebarState, data: SidebarData): SidebarApproval | undefined {
   const { approvals, members } = data.status;

@@ -43,7 +43,7 @@ export function taskFigure(tasks: readonly SidebarTask[]): string {
     : `${tasks.filter((task) => task.status === "completed").length} of ${tasks.length}`;
 }
 
-/** A task in one row; a selected task with its full subject and what it waits for. */
+/** A task in one row; a selected task with its full subject, and its blockers or state. */
 export function taskRows(task: SidebarTask, data: SidebarData, selected: boolean, width: number): Line[] {
   const { list } = data.status.tasks;
   const state = taskState(task, list);

@@ -11,7 +11,7 @@ import { BLANK, bar, cut, INDENT, type Line, lineOf, type Span, span, widthOf } 
 import { askerDirectory, currentRequest, type SidebarState } from "./state.ts";
 import { spansOfStyled } from "./views/styled-spans.ts";
 
-/** Requests shown; of a longer queue, the number of further ones. */
+/** Maximum number of shown requests, and on a low screen. A longer queue ends in the number of the other requests. */
 const SHOWN = 3;
 const SHOWN_LOW = 1;
 /** Rows of a change that are shown in spite of many requests; a lower screen than {@link CHANGE_FROM} shows none. */
@@ -90,7 +90,7 @@ function waitingItem(
   const call = shortCall(approval.summary, askerDirectory(data, approval), room);
   const summary = wrap(call.text, room, 2);
   const change = changeOf(approval, room, changeRows);
-  // The rows of a command's change are the command itself. The grid changes some characters, and shows several blanks as one.
+  // The rows of a command's change are the command itself. The grid changes some characters, and shows several spaces as one.
   const isSummaryAll =
     isCommand(approval) ||
     (call.isWhole && summary.every((row) => displayWidth(row) <= room) && gridText(call.text) === call.text);
@@ -111,7 +111,7 @@ function isCommand({ change = [] }: SidebarApproval): boolean {
   return change[0]?.startsWith("$ ") === true;
 }
 
-/** Whether only the whole view shows all of a request: its details, or what a key would answer to a question. */
+/** Whether only the whole view shows all of a request: its details, or the answer that a key would give to a question. */
 function saysMore({ partial, default: byDefault }: SidebarApproval): boolean {
   return partial === true || byDefault !== undefined;
 }

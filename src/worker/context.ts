@@ -25,12 +25,12 @@ export interface WorkerSetup {
   /** Its entry in the config at its start. */
   readonly entry?: TeamMember;
   readonly initialMode: PermissionMode;
-  /** Mode after an approved plan that names none. */
+  /** The mode after an approved plan, if the approval names none. */
   readonly modeAfterPlan: PermissionMode;
   readonly planFile: string;
   /** File of the agent's conversation; an existing conversation is continued. */
   readonly transcript: string;
-  /** Rings for the FIFO, for a change of the inbox, and at the slow check. */
+  /** Rings when the FIFO is written, when the inbox changes, and at each slow check. */
   readonly bell: Bell;
   readonly status: StatusKeeper;
   readonly view: WorkerView;
@@ -50,13 +50,13 @@ export interface WorkerSetup {
    * @param held as for {@link decideWhenIdle}
    */
   isTeamWorking?(held: number): Promise<boolean>;
-  /** Whether the agent is created before anything else, and the worker waits for it: a person looks at its own screen. */
+  /** Whether the worker creates the agent first and waits for it: a person is looking at the agent's own screen. */
   readonly awaitsAgent?: boolean;
-  /** Whether the creation of the agent begins at once, instead of at its first turn; the worker does not wait for it. */
+  /** Whether to start creating the agent immediately instead of at its first turn; the worker does not wait for it. */
   readonly preparesAgent?: boolean;
   /** Whether a typed line ends the running turn at its next step, so that the agent reads the line soon. */
   readonly steersTyped?: boolean;
-  /** Whether it agrees to a shutdown that its agent leaves unanswered at the end of the turn. */
+  /** Whether the worker agrees to a shutdown that its agent leaves unanswered at the end of the turn. */
   readonly agreesUnanswered?: boolean;
   /** Agrees to a shutdown in place of the agent. */
   agreeToShutdown?(requestId: string): Promise<void>;
@@ -65,8 +65,8 @@ export interface WorkerSetup {
 }
 
 /**
- * Everything that the parts of a worker share. It is complete before the first part is created, and none of its members
- * takes it: the order in which parts are created does not matter.
+ * Everything that the parts of a worker share. It is complete before the first part is created, and none of its own members
+ * depends on it, so the parts can be created in any order.
  */
 export interface WorkerContext extends WorkerSetup {
   readonly agent: LazyAgent;
@@ -101,7 +101,10 @@ export function createWorkerContext(setup: WorkerSetup, createAgent: () => Promi
   };
 }
 
-/** Starts the agent before its first turn, or until the worker's end, as far as the setup asks for that; the loop then finds a failure. */
+/**
+ * Starts creating the agent if the setup `preparesAgent`. If it `awaitsAgent`, waits until the agent is ready or the worker ends.
+ * If the creation fails, this does not reject: the worker's loop reports the failure.
+ */
 export async function startAgent(context: WorkerContext): Promise<void> {
   const { ref, name, agent, status, signal, wake, lifecycle, awaitsAgent, preparesAgent } = context;
   if (preparesAgent) agent.begin();

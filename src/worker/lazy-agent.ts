@@ -49,7 +49,7 @@ export class LazyAgent {
     this.#onFailure();
   }
 
-  /** @throws the reason if the agent could not be created, or can no longer work: without one the worker has nothing to wait for */
+  /** @throws the reason if the agent could not be created, or can no longer work: the worker then has nothing to wait for */
   throwIfFailed(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }

@@ -20,14 +20,14 @@ export interface StatusKeeper {
   readonly failure: unknown;
   /** @param messages number of messages in the input, if a turn starts */
   report(event: WorkerEvent, activity?: string, messages?: number): void;
-  /** Writes what another program's files and hooks report about its work; writes nothing if it is unchanged. */
+  /** Records the state that another program's files and hooks report; writes nothing if it is unchanged. */
   reportPeer(peer: PeerReport): void;
-  /** From now on, the end of a turn leaves the state unknown: the program does not say it. */
+  /** From now on, the end of a turn makes the state unknown: the program does not report it. */
   hideTurnEnds(): void;
-  /** Reports that its program runs, which its readiness waited for. */
+  /** Reports that its program is running, which makes the agent ready. */
   programStarted(): void;
   setActivity(activity: string): void;
-  /** Reports that the account's limit makes the agent wait. @param until when it ends, if that is known */
+  /** Reports that the account's limit makes the agent wait. @param until when the limit ends, if that is known */
   reportLimit(activity: string, until: number | undefined): void;
   /** @param open summaries of the open permission requests, oldest first; the oldest replaces the activity in the record */
   setOpenRequests(open: readonly string[]): void;
@@ -107,8 +107,8 @@ const RETRY_MS = 1_000;
 const MAX_ACTIVITY = 200;
 
 /**
- * Writes the record immediately, so that it exists before readiness is announced. The write that reports readiness is synced:
- * after a power cut the record of this start is there.
+ * Writes the record immediately, so that it exists before readiness is announced. The write that reports readiness is synced,
+ * so the record of this start survives a power cut.
  * @param last the last record of an earlier process of this agent
  */
 export function createStatusKeeper(
@@ -136,7 +136,7 @@ export function createStatusKeeper(
   };
   let teamGone = false;
   let failure: unknown;
-  /** From the first write, whose failure ends the start, to the end of the agent. */
+  /** False for the first write, whose failure ends the start, and once the agent has ended. */
   let isRetried = false;
   let cancelRetry: (() => void) | undefined;
   const work: { state: WorkerState; activity: string } = { state: "starting", activity: "" };
@@ -151,10 +151,10 @@ export function createStatusKeeper(
     const state = reportedState(work.state, waits.length);
     const since = state === record.state ? record.since : clock.now();
     const activity = oneLine(waits[0] ?? work.activity);
-    return { state, since, activity, resting: restsIn(work.state, wasPausedInTurn) };
+    return { state, since, activity, resting: isBetweenTurns(work.state, wasPausedInTurn) };
   };
   const move = (event: WorkerEvent): void => {
-    if (work.state !== "paused") wasPausedInTurn = !restsIn(work.state, false);
+    if (work.state !== "paused") wasPausedInTurn = !isBetweenTurns(work.state, false);
     work.state = nextState(work.state, event);
   };
   const write = (patch: Partial<typeof record>, sync = false): void => {
@@ -172,12 +172,12 @@ export function createStatusKeeper(
       writeStatus(ref, agent, record, { sync });
       failure = undefined;
     } catch (error) {
-      // Of a deleted team no process reads it; the worker ends when its inbox reader finds the team gone.
+      // No process reads the status of a deleted team; the worker ends when its inbox reader finds the team gone.
       teamGone = error instanceof TeamError && error.code === "TEAM_NOT_FOUND";
       const isFirst = failure === undefined;
       failure = teamGone ? undefined : error;
       if (isFirst && !teamGone) hooks.onProblem?.(notWritten(agent, error));
-      // An idle agent changes nothing any more, and would look busy until its next turn.
+      // An idle agent writes nothing more: without a retry it could look busy until its next turn.
       if (!teamGone && isRetried) cancelRetry = after(RETRY_MS, () => save(sync));
     }
   };
@@ -191,7 +191,7 @@ export function createStatusKeeper(
       return failure;
     },
     report(event, activity, messages) {
-      move(hidesTurnEnds ? seen(event) : event);
+      move(hidesTurnEnds ? withUnseenEnd(event) : event);
       if (activity !== undefined) work.activity = activity;
       if (event === "ended") isRetried = false;
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
@@ -204,7 +204,7 @@ export function createStatusKeeper(
       const keys = Object.keys(next) as (keyof typeof next)[];
       if (keys.every((key) => record[key] === next[key])) return;
       const since = next.state === record.state ? record.since : clock.now();
-      // It is paused only after a turn that its account's limit ended.
+      // Such a program is paused only between turns: the limit of its account ended the turn.
       const resting = next.state === "idle" || next.state === "paused";
       write({ ...next, since, resting }, record.ownInbox === undefined);
     },
@@ -274,12 +274,12 @@ function notWritten(agent: string, error: unknown): string {
 }
 
 /** Whether an agent is between turns: `needs-input` is the state of its work only after a turn that asked a question. */
-function restsIn(state: WorkerState, wasPausedInTurn: boolean): boolean {
+function isBetweenTurns(state: WorkerState, wasPausedInTurn: boolean): boolean {
   return state === "idle" || state === "needs-input" || (state === "paused" && !wasPausedInTurn);
 }
 
-/** The ends of turns that a program does not say are seen only by us: its input was taken. */
-function seen(event: WorkerEvent): WorkerEvent {
+/** Replaces the end of a turn for a program that does not report it: only the start of the turn, its taken input, was seen. */
+function withUnseenEnd(event: WorkerEvent): WorkerEvent {
   return ["turn_ended", "turn_ended_asking", "turn_interrupted"].includes(event) ? "turn_unseen" : event;
 }
 

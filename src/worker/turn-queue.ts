@@ -7,7 +7,7 @@ import type { WakeSignal } from "./lifecycle.ts";
 import type { TurnSummary } from "./turn/idle-notice.ts";
 
 /**
- * Maximum length of several messages in one turn, in characters: two of the longest messages, and less than half of the smallest
+ * Maximum total length of the messages of one turn, in characters: two of the longest messages, and less than half of the smallest
  * context window. The next turn takes the rest.
  */
 const MAX_TURN_CHARACTERS = 200_000;
@@ -32,7 +32,7 @@ export interface AgentAction {
 /**
  * Input that waits for a turn. For a lead, idle notices after turns without a tool call are held until no teammate works; then
  * all held notices together start one turn. The next such turn needs another input first (protocol.md, Idle). A system notice
- * in plain text (a budget) starts no turn: it is read with the next.
+ * in plain text (a budget) starts no turn: the next turn reads it.
  */
 export class TurnQueue {
   readonly #role: "teammate" | "lead";
@@ -61,7 +61,7 @@ export class TurnQueue {
       return;
     }
     this.#heldTurnTaken = false;
-    // The notices of a member that ended come before its end.
+    // A member's notices come before the notice of its end.
     const ended = entry.protocol?.type === "teammate_terminated" ? entry.protocol.name : undefined;
     this.#entries.push(...this.#held.filter(({ message }) => message.from === ended), entry);
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
@@ -83,7 +83,7 @@ export class TurnQueue {
     this.#forNext.push(text);
   }
 
-  /** Removes the messages with these keys. @returns the keys of those that were waiting */
+  /** Removes the messages with these keys. @returns the keys of the removed messages; the others were not waiting */
   drop(keys: ReadonlySet<string>): readonly string[] {
     const dropped = this.#entries.filter(({ key }) => keys.has(key));
     this.#entries = this.#entries.filter(({ key }) => !keys.has(key));
@@ -217,7 +217,7 @@ function isQuietNotice({ protocol }: InboxEntry): boolean {
   return protocol?.type === "idle_notification" && protocol.toolCalls === 0;
 }
 
-/** Whether a notice holds nothing that a teammate wrote. */
+/** Whether a message is a notice without any text that a teammate wrote. */
 function isWordless({ protocol }: InboxEntry): boolean {
   if (protocol?.type === "teammate_terminated") return true;
   return protocol?.type === "idle_notification" && !protocol.result && !protocol.failureReason;

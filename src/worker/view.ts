@@ -18,11 +18,11 @@ export interface PermissionPrompt {
   readonly rules: readonly string[];
   /** Lines of a preview of the change to a file. */
   readonly change: readonly string[];
-  /** Shows all of it, since the first time was shortened. */
+  /** Shows the whole request: its first view was shortened. */
   readonly whole?: true;
 }
 
-/** Milliseconds in which a key cannot be meant for a request that has just appeared. */
+/** For this many milliseconds after a request appears, a key cannot be meant for it. */
 export const REQUEST_GUARD_MS = 400;
 
 /** Returns the note about a changed mode. */
@@ -37,14 +37,14 @@ export interface WorkerView {
   received(from: string, text: string, color?: string): void;
   /** A message came while a turn runs; it waits. */
   queued(from: string, line?: string): void;
-  /** Shows that a typed line is being saved, which takes long. @returns a function that removes the notice */
+  /** Shows that saving a typed line takes a while. @returns a function that removes the notice */
   saving(line: string): () => void;
   /** A line of the user begins a turn. @param key of its message; undefined in a replayed conversation, and for a command of the pane */
   typed(line: string, key?: string): void;
   idle(): void;
   /**
    * The agent waits for an answer.
-   * @param by who answers: `lead` is a running lead, else the person; the person if omitted
+   * @param by who answers: `lead` for a running lead, or the person if no lead runs; `person` by default
    * @param request the id of the request that waits, if there is one
    */
   waiting(reason: string, by?: "lead" | "person", request?: string): void;
@@ -55,7 +55,7 @@ export interface WorkerView {
   /** The permission mode, at the start and after each change. */
   mode(mode: PermissionMode): void;
   /**
-   * One line outside of any turn.
+   * Shows one line outside any turn.
    * @param about `typed-line`: it says why a typed line is not the answer to the open request
    */
   note(text: string, about?: "typed-line"): void;

@@ -132,14 +132,14 @@ export class Worker {
 
   /**
    * Takes a line that a person typed in the pane.
-   * @param begun when its first character came, in milliseconds of the steady clock; omitted for a key that answers the shown request
-   * @param earliest the earliest time at which it may have been begun, if that is not known
+   * @param begun when its first character was typed, in milliseconds of the steady clock; omitted for a key that answers the shown request
+   * @param earliest the earliest possible time of its first character, if the exact time is unknown
    */
   handleTypedLine(line: string, begun?: number, earliest?: number): Promise<void> {
     return this.#typedInput.handleLine(line, begun, earliest);
   }
 
-  /** Starts a turn with a text of this program. */
+  /** Starts a turn with a text from this program. */
   notifyAgent(text: string): void {
     this.#context.queue.addInstruction(text, this.#context.wake);
   }
@@ -160,7 +160,7 @@ export class Worker {
     return this.#context.runningTurn.isActive;
   }
 
-  /** Reports an alert of a program whose turn ends are unseen. @param text its words; "" for a bell */
+  /** Reports an alert of a program whose turn ends are unseen. @param text the alert's text; "" for a bell */
   reportAlert(text: string): void {
     this.#context.queue.addAlert(text, this.#context.wake);
   }
@@ -170,12 +170,12 @@ export class Worker {
     this.#inbound.reader.forget([...this.#context.runningTurn.keys]);
   }
 
-  /** Ends the worker with an error: its agent's program has ended unasked. */
+  /** Ends the worker with an error: its agent's program has ended unexpectedly. */
   agentEnded(error: Error): void {
     this.#context.agent.fail(error);
   }
 
-  /** Shows that the agent waits for a person at its own dialog. @param dialog undefined when the dialog is gone */
+  /** Shows that a dialog in the agent's own screen is waiting for a person. @param dialog undefined when the dialog is gone */
   setDialog(dialog: string | undefined, isStart?: boolean): void {
     this.#context.status.setDialog(dialog, isStart);
   }
@@ -195,7 +195,7 @@ export class Worker {
     this.#context.wake.set();
   }
 
-  /** Ends the running turn at once; the agent stays. @returns whether a turn was running */
+  /** Interrupts the running turn immediately; the agent keeps running. @returns whether a turn was running */
   interrupt(): boolean {
     return this.#context.runningTurn.interrupt();
   }
@@ -213,7 +213,7 @@ export class Worker {
   }
 
   async askPermission(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
-    // This request came later: the shutdown request has refused those that were open when it arrived.
+    // The shutdown request has already refused the requests that were open when it arrived; this one came later.
     if (this.#context.queue.hasShutdown) return { allowed: false, note: SHUTDOWN_REQUESTED };
     return this.permissionRequests.ask(request, signal);
   }
@@ -255,7 +255,7 @@ export class Worker {
     this.#context.lifecycle.leaveTeam();
   }
 
-  /** Called when a lead has deleted its team: that a teammate is idle or has ended starts no turn any more. */
+  /** Called when a lead has deleted its team: notices of idle or ended teammates no longer start a turn. */
   teamDeleted(): void {
     this.#context.queue.dropNotices();
   }
@@ -286,7 +286,7 @@ export class Worker {
       const next = queue.take(this.planApproval.isWaiting, teamWorks);
       if (next !== undefined) await this.#turns.run(next);
       else if (await this.#mayWait()) await wake.wait(signal);
-      // The last working teammate may have ended since the check above; held notices are a turn first.
+      // The last working teammate may have ended since the check above: a turn with the held notices comes first.
       else if (!queue.hasHeldNotices) lifecycle.stop("over");
     }
   }

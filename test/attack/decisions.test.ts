@@ -39,7 +39,7 @@ test("the corpus › has enough lines of each kind and for each shell", () => {
 });
 
 test.each(["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const)(
-  "the corpus › is refused in no other way than by a denial if a rule denies it, in mode %s",
+  "decidePermission › denies in mode %s every line of the corpus that a rule denies",
   (mode) => {
     for (const { line, rules, files, resolve, expect: expected } of CORPUS) {
       if (expected !== "deny") continue;
@@ -71,7 +71,7 @@ const HUGE: readonly Sized[] = [
   ["a long script", 30_000, (size) => `python3 -c '${"a(".repeat(size)}'`],
   ["quotes in a script", 30_000, (size) => `awk '${'"\\'.repeat(size)}'`],
   ["backticks", 60_000, (size) => "`".repeat(size)],
-  ["blanks", 70_000, (size) => `rm${" ".repeat(size)}x`],
+  ["spaces", 70_000, (size) => `rm${" ".repeat(size)}x`],
 ];
 
 test.each(HUGE)(
@@ -86,7 +86,7 @@ test.each(HUGE)(
 
 /**
  * Inputs that are slow for a careless parser, or a careless search for names, patterns and code. The size is an eighth of the largest
- * that is tried, which no limit refuses.
+ * tried size, which is below every limit.
  */
 const LARGE: readonly Sized[] = [
   ["negations", 980, (size) => `${"! ".repeat(size)}rm x`],
@@ -99,9 +99,9 @@ const LARGE: readonly Sized[] = [
   ["calls in a script", 2_500, (size) => `python3 -c '${"a()".repeat(size)}'`],
   ["quotes in a script", 3_750, (size) => `awk '${'"\\'.repeat(size)}'`],
   ["backticks", 7_500, (size) => "`".repeat(size)],
-  ["blanks", 8_000, (size) => `rm${" ".repeat(size)}x`],
+  ["spaces", 8_000, (size) => `rm${" ".repeat(size)}x`],
   ["wrappers", 437, (size) => `${"nice ".repeat(size)}echo a`],
-  ["limits of time", 218, (size) => `${"timeout 5 ".repeat(size)}cat a`],
+  ["time limits", 218, (size) => `${"timeout 5 ".repeat(size)}cat a`],
   ["names", 875, (size) => `foo ${numbered(size, (i) => `a${i}`)}`],
   ["letters of options", 500, (size) => `foo ${"-eeeeeeeeeeeeee ".repeat(size)}`],
   ["patterns", 980, (size) => `foo '${"/b*/a? ".repeat(size)}'`],

@@ -13,14 +13,14 @@ import {
 const CORPUS = readCorpus();
 const SHELLS = ["bash", "zsh", "dash", "fish"];
 
-/** Returns a part of the lines that remove the victim, in a shell. */
+/** Returns a sample of a shell's lines that remove the victim. */
 function removing(shell: string): readonly CorpusLine[] {
   const all = CORPUS.filter((one) => one.shell === shell && one.effect === "removes victim");
   return all.filter((_, i) => i % (shell === "bash" ? 7 : 3) === 0);
 }
 
 /** Files with lines of ordinary work that are allowed. */
-const FOR_WORK: ReadonlySet<string> = new Set(["everyday.txt", "reading.txt"]);
+const EVERYDAY: ReadonlySet<string> = new Set(["everyday.txt", "reading.txt"]);
 
 /** Programs that would leave the sandbox, wait for a person, or are missing on some machines. */
 const STUBS = {
@@ -77,7 +77,7 @@ for (const shell of SHELLS) {
   );
 }
 
-/** Makes a directory with what lines of `options.txt` name: two files, an archive, a repository, scripts and a Makefile. */
+/** Creates a directory with the entries that lines of `options.txt` name: two files, an archive, a repository, scripts and a Makefile. */
 const SEED = `
   mkdir seed marks && cd seed && echo a > a && echo b > b && echo 'all: ; @echo $(X)' > Makefile
   echo '{ "name": "x", "version": "1.0.0", "scripts": { "x": "echo" } }' > package.json
@@ -108,7 +108,7 @@ function startedBy(place: Throwaway, lines: readonly CorpusLine[]): readonly Cor
   return lines.filter((_, i) => marks.has(String(i)));
 }
 
-/** Returns a line with each long option cut, as programs accept it. */
+/** Returns variants of a line with its long options abbreviated, as programs accept them. */
 function abbreviations(one: CorpusLine): CorpusLine[] {
   return [1, 2, 4].flatMap((count) => {
     const line = one.line.replace(/(--[a-z][\w-]*)/g, (name) =>
@@ -185,7 +185,7 @@ function changedGuarded(lines: readonly CorpusLine[]): readonly CorpusLine[] {
 }
 
 test.skipIf(!hasBubblewrap)(
-  "the corpus › changes guarded files in a real bash, by no line that is allowed",
+  "the corpus › changes guarded files in a real bash only by lines that are not allowed",
   () => {
     // Without a rule for the file, a change of .env or config/prod.json does no harm.
     const guards = ({ rules }: CorpusLine): boolean =>
@@ -206,8 +206,8 @@ test("the corpus › has a tenth of its hostile lines run by these tests in a re
 test.skipIf(!hasBubblewrap)(
   "the corpus › leaves the victim and the protected files alone in every line that is allowed",
   () => {
-    const allowed = CORPUS.filter((one) => one.expect === "allow" && FOR_WORK.has(one.file));
-    // Some leave files of their own in the home directory, such as vim's .viminfo.
+    const allowed = CORPUS.filter((one) => one.expect === "allow" && EVERYDAY.has(one.file));
+    // Some write files into the home directory, such as vim's .viminfo.
     const programs =
       "npm npx pnpm yarn git cargo rustc make go pytest docker gh mvn curl wget ssh scp pip uv node deno python3 zip unzip rsync tar vim";
     const place = throwaway(Object.fromEntries(programs.split(" ").map((name) => [name, ":"])));

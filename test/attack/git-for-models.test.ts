@@ -87,7 +87,7 @@ describe("git for a model › runs no program that a command of the agent has pr
     expect(existsSync(marker)).toBe(true);
   });
 
-  test("with the files of another directory by the configuration of one worktree", async () => {
+  test("in another directory that the configuration of one worktree names", async () => {
     git(repository, "config", "extensions.worktreeConfig", "true");
     const { path } = await add();
     const elsewhere = `[core]\n worktree = ${repository}\n`;

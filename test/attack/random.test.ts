@@ -8,7 +8,7 @@ import { changedOutside, hasBubblewrap, hasShell, throwaway } from "../support/a
 import { SEED } from "../support/random/seed.ts";
 import { seeded } from "../support/random/seeded-random.ts";
 
-/** Lines of all shells together: those that are installed share them. */
+/** The number of lines, which the installed shells share equally. */
 const LINES = Number(process.env.ATTACK_LINES ?? 40_000);
 /** Minimum share of the lines that rules allow, so that they run. */
 const MIN_SHARE = 1 / 200;
@@ -28,7 +28,7 @@ const PIECES = String.raw`
 const SEPARATORS = [" ", " ", " ", " ", "", "\n", "\t", " ; ", " && ", " | "];
 const RULES = { allow: ["Bash(p:*)", "Bash(q:*)", "Bash(tee a)"], ask: [], deny: [] };
 
-/** Programs: the allowed ones do nothing; the other one leaves a marker. */
+/** The allowed programs do nothing; the other program leaves a marker. */
 const PROGRAMS = { p: ":", q: ":", evil: 'echo "$0" >> "$HOME/ran"' };
 
 const SHELLS = ["bash", "zsh", "dash", "fish"];
@@ -56,7 +56,7 @@ for (const shell of SHELLS) {
         if (allowed.length === BATCH) runBatch();
       }
       runBatch();
-      // Otherwise the lines would say nothing about what is allowed.
+      // With fewer runs, the test would prove nothing about allowed lines.
       expect(runs).toBeGreaterThanOrEqual(Math.floor(count * MIN_SHARE));
       passed.add(shell);
     },
@@ -68,7 +68,7 @@ afterAll(() => {
   if (LINES >= REQUIRED_LINES && SHELLS.every((shell) => passed.has(shell))) recordCheckedParser(LINES);
 });
 
-/** In the directory of the lines, `link` leads to the file next to it. */
+/** `link` in the lines' directory leads to the file `outside` next to that directory. */
 function isAllowed(line: string): boolean {
   const resolve = (path: string): string =>
     path.replace(/^\/srv\/ada\/project\/link(?=\/|$)/, "/srv/ada/outside");
@@ -100,6 +100,6 @@ function isHarmless(shell: string, lines: readonly string[]): boolean {
   const each = `perl -e 'alarm 1; exec @ARGV' ${shell} ${words} "${place.bin}/line-$i" </dev/null`;
   const isEnded = place.run("sh", `i=0; while [ $i -lt ${lines.length} ]; do ${each}; i=$((i + 1)); done`);
   expect(isEnded).toBe(true);
-  // The program `evil` leaves its marker there, too.
+  // The marker of `evil` is outside, too. The second check: no line has replaced `evil` itself.
   return changedOutside(place).length === 0 && readFileSync(join(place.bin, "evil"), "utf8").includes("ran");
 }

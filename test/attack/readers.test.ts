@@ -63,7 +63,7 @@ test
     "git blame -S ../outside a",
     "git blame --abbrev --contents=../outside a",
     "awk 1 -v ../outside",
-  ])("a line that prints a file outside › asks, though its program only reads: %s", (line) => {
+  ])("a line that prints a file outside › needs approval, though its program only reads: %s", (line) => {
   const place = throwaway();
   repository(place);
   write(place, { words: "../outside\n", "-v": "", "empty/outside": "", outside: "", "b/c/d/x": "" });
@@ -83,7 +83,7 @@ test.skipIf(!hasBubblewrap).each([
   ["git stash -q -- list", ".git/refs/stash"],
   ["find [-]exec sh run.sh {} +", "ran"],
   ["find [-]fprint ran", "ran"],
-])("a line that writes › asks, though its program only reads: %s", (line, written) => {
+])("a line that writes › needs approval, though its program usually only reads: %s", (line, written) => {
   const place = throwaway();
   repository(place);
   write(place, { list: "b\n", "-exec": "", "-fprint": "", "run.sh": "touch ran\n" });
@@ -92,7 +92,7 @@ test.skipIf(!hasBubblewrap).each([
   expect(decided(line, place)).toBe("ask");
 });
 
-test.skipIf(!hasBubblewrap)("git › is not run unasked where a long configuration names a program", () => {
+test.skipIf(!hasBubblewrap)("git › is not run unasked if a long configuration names a program", () => {
   const place = throwaway();
   repository(place);
   git(place.work, "config", "extensions.worktreeConfig", "true");
@@ -119,30 +119,27 @@ test.skipIf(!hasBubblewrap)("an allow rule › does not cover a file whose name 
 test.skipIf(!hasBubblewrap).each([
   ["deep entries in commondir", "sub", "sub/config.worktree", "[core]\n bare = false\n worktree = .\n"],
   ["a .git that is no repository", "other", "other/.git/config", "[core]\n bare = false\n"],
-] as const)(
-  "git › is not run unasked where it takes a directory for a repository: %s",
-  (_, at, file, text) => {
-    const place = throwaway();
-    repository(place);
-    const program = "[core]\n repositoryformatversion = 1\n fsmonitor = touch ../ran\n";
-    write(place, {
-      "sub/HEAD": "ref: refs/heads/main\n",
-      "sub/commondir": "evil\n",
-      "sub/evil/objects/x": "",
-      "sub/evil/refs/x": "",
-      "sub/evil/config": `${program}[extensions]\n worktreeConfig = true\n`,
-      "other/HEAD": "ref: refs/heads/main\n",
-      "other/objects/x": "",
-      "other/refs/x": "",
-      "other/config": `${program} bare = false\n worktree = .\n`,
-      [file]: text,
-    });
-    printed(`cd ${at} && git status`, place);
-    expect(place.exists("ran")).toBe(true);
-    expect(decided(`cd ${at} && git status`, place)).toBe("ask");
-    expect(decided("git status", place)).toBe("allow");
-  },
-);
+] as const)("git › is not run unasked if it takes a directory for a repository: %s", (_, at, file, text) => {
+  const place = throwaway();
+  repository(place);
+  const program = "[core]\n repositoryformatversion = 1\n fsmonitor = touch ../ran\n";
+  write(place, {
+    "sub/HEAD": "ref: refs/heads/main\n",
+    "sub/commondir": "evil\n",
+    "sub/evil/objects/x": "",
+    "sub/evil/refs/x": "",
+    "sub/evil/config": `${program}[extensions]\n worktreeConfig = true\n`,
+    "other/HEAD": "ref: refs/heads/main\n",
+    "other/objects/x": "",
+    "other/refs/x": "",
+    "other/config": `${program} bare = false\n worktree = .\n`,
+    [file]: text,
+  });
+  printed(`cd ${at} && git status`, place);
+  expect(place.exists("ran")).toBe(true);
+  expect(decided(`cd ${at} && git status`, place)).toBe("ask");
+  expect(decided("git status", place)).toBe("allow");
+});
 
 test("git › is not run unasked in a repository of the home directory, or with objects of another repository", () => {
   const place = throwaway();

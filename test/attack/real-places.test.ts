@@ -23,8 +23,8 @@ beforeEach(() => {
   writeFileSync(join(project, "a"), "");
 });
 
-/** Makes a bare repository whose configuration names a program. */
-function makeBare(directory: string): void {
+/** Creates a bare repository whose configuration names a program. */
+function createBare(directory: string): void {
   for (const name of ["objects", "refs"]) mkdirSync(join(directory, name), { recursive: true });
   writeFileSync(join(directory, "HEAD"), "ref: refs/heads/main\n");
   writeFileSync(join(directory, "config"), "[core]\n\tfsmonitor = ./x\n");
@@ -59,8 +59,8 @@ test.each([
   "cd outside && git status",
   "(cd evil && git status)",
 ])("decidePermission › asks for git in a repository that names a program: %s", (line) => {
-  makeBare(join(project, "evil"));
-  makeBare(join(top, "other/.git"));
+  createBare(join(project, "evil"));
+  createBare(join(top, "other/.git"));
   mkdirSync(join(top, "other/sub"));
   symlinkSync("evil", join(project, "link"));
   symlinkSync(join(top, "other/sub"), join(project, "outside"));
@@ -78,8 +78,8 @@ test.each([
   "git checkout other && cd new && git status",
   "cd evil && /usr/bin/git status",
   "cd evil; timeout 60 git log",
-])("decidePermission › asks for git in a directory that the line makes, by any name of git: %s", (line) => {
-  makeBare(join(project, "evil"));
+])("decidePermission › asks for git in a directory that the line creates, by any name of git: %s", (line) => {
+  createBare(join(project, "evil"));
   const programs = [
     "mv",
     "ln",
@@ -98,7 +98,7 @@ test.each([
 
 test("decidePermission › asks for git if the working directory is in a bare repository among other files", () => {
   const [evil, own] = [join(project, "evil"), join(top, "own.git")];
-  for (const directory of [evil, own]) makeBare(directory);
+  for (const directory of [evil, own]) createBare(directory);
   mkdirSync(join(evil, "deep"));
   const inDirectory = (cwd: string): string => decide("git status", ["Bash(git status:*)"], [], cwd);
   for (const cwd of [evil, join(evil, "deep")]) expect(inDirectory(cwd)).toBe("ask");
@@ -110,8 +110,8 @@ const [, major, minor] = /(\d+)\.(\d+)/.exec(git(".", "--version")) ?? [];
 const knowsBareRepositories = Number(major) > 2 || Number(minor) >= 38;
 
 /**
- * Makes a branch `evil`, on which the directory `sub` is a bare repository whose configuration names a program.
- * @returns whether the program has run
+ * Creates a branch `evil`, on which the directory `sub` is a bare repository whose configuration names a program.
+ * @returns a function that tells whether the program has run
  */
 function withEvilBranch(): () => boolean {
   const ran = join(top, "ran");
@@ -121,7 +121,7 @@ function withEvilBranch(): () => boolean {
   };
   commit("main");
   git(project, "checkout", "--quiet", "-b", "evil");
-  makeBare(join(project, "sub"));
+  createBare(join(project, "sub"));
   for (const name of ["objects/x", "refs/x"]) writeFileSync(join(project, "sub", name), "");
   const core = ["repositoryformatversion = 1", "bare = false", "worktree = .", `fsmonitor = touch ${ran}`];
   writeFileSync(join(project, "sub/config"), `[core]\n\t${core.join("\n\t")}\n`);
@@ -130,7 +130,7 @@ function withEvilBranch(): () => boolean {
   return () => existsSync(ran);
 }
 
-/** Runs a line with the Bash tool in the project. @returns what its model reads */
+/** Runs a line with the Bash tool in the project. @returns the result for the model */
 async function output(command: string): Promise<string> {
   const { content } = await bashTool.execute(
     { command },
@@ -185,7 +185,7 @@ test("decidePermission › asks for a name that is too long to look up", () => {
   expect(decide(`touch ${"a".repeat(300)}/b`, ["Bash"])).toBe("allow");
 });
 
-test("decidePermission › asks for a push to a remote that is a directory, or to a file of its name", () => {
+test("decidePermission › asks for a push to a remote that is a directory, or to a file that names one", () => {
   const allow = ["Bash(git push:*)"];
   git(project, "remote", "add", "origin", "https://example.org/a.git");
   expect(decide("git push", allow)).toBe("allow");

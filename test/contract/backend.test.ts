@@ -8,7 +8,7 @@ import { processBackend } from "../../src/backend/process-backend.ts";
 import { tmuxPaneBackend } from "../../src/backend/tmux/tmux-backend.ts";
 import { TeamError } from "../../src/errors.ts";
 import { hasEnvEntry, processTable } from "../../src/os/process/process-table.ts";
-import { standsIn } from "../support/backend/program-worker.ts";
+import { programWorker } from "../support/backend/program-worker.ts";
 import { AGENTS, end, endAll, placesOf, requestFor } from "../support/backend/spawn-requests.ts";
 import { eventually } from "../support/timing/eventually.ts";
 import { iterm2 } from "../support/tmux/fake-iterm2.ts";
@@ -19,7 +19,7 @@ interface Subject {
   readonly placement: Placement;
   /** The environment of a caller in this place, if it has its own. */
   readonly t?: PrivateTmux;
-  /** Whether the place shows nothing of the agents any more. */
+  /** Returns whether the place no longer shows any agent. */
   nothingLeft(): boolean;
 }
 
@@ -69,7 +69,7 @@ const BACKENDS: Record<string, (t: PrivateTmux, readyTimeoutMs: number) => Subje
     nothingLeft: () => true,
   }),
   "the lead's process": (_, readyTimeoutMs) => {
-    const backend = inProcessBackend({ readyTimeoutMs, runWorker: standsIn });
+    const backend = inProcessBackend({ readyTimeoutMs, runWorker: programWorker });
     return { backend, placement: { kind: "session" }, nothingLeft: () => backend.agents().length === 0 };
   },
 };
@@ -103,7 +103,7 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const requests = ["one", "two"].map((name) => requestFor(t, name));
     const [one, two] = placesOf(await backend.spawn(requests, placement));
-    if (one === undefined || two === undefined) throw new Error("spawn failed");
+    if (one === undefined || two === undefined) throw new Error("The spawn failed.");
     expect(await backend.present([one, two])).toEqual(new Set([one.instance, two.instance]));
     await eventually("the agent's output", async () =>
       (await backend.capture(one, 10))?.some((line) => line === `ready: ${one.instance}`),
@@ -156,7 +156,7 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const bad = request(t);
     const [good, outcome] = await backend.spawn([requestFor(t, "good"), bad], placement);
-    if (outcome === undefined || outcome.ok) throw new Error("it should have failed");
+    if (outcome === undefined || outcome.ok) throw new Error("The spawn should have failed.");
     expect(outcome.error).toBeInstanceOf(TeamError);
     expect(outcome.error).toMatchObject({ code: "SPAWN_FAILED", details: { exitCode: code } });
     // A terminal breaks long lines.
@@ -205,8 +205,8 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
     const abort = new AbortController();
-    const up = { signal: abort.signal, onPlaced: () => abort.abort() };
-    const [outcome] = await backend.spawn([{ ...request, ...up }], placement);
+    const interrupted = { signal: abort.signal, onPlaced: () => abort.abort() };
+    const [outcome] = await backend.spawn([{ ...request, ...interrupted }], placement);
     expect(outcome).toMatchObject({ ok: false, error: { code: "INTERRUPTED" } });
     expectNothingOf(request);
     expect(nothingLeft()).toBe(true);

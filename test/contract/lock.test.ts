@@ -16,12 +16,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Whether the path exists; owner records are links without a target. */
+/** Returns whether the path exists; owner records are links without a target. */
 const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** Sets a lock's modification time to this long ago, by the clock of this machine. */
-function touched(path: string, ago: number): void {
-  const at = new Date(Date.now() - ago);
+/** Sets a lock's modification time to this many milliseconds ago, by the clock of this machine. */
+function setAge(path: string, ageMs: number): void {
+  const at = new Date(Date.now() - ageMs);
   utimesSync(`${path}.lock`, at, at);
 }
 
@@ -47,9 +47,9 @@ test("withLock waits for a lock of proper-lockfile, and takes it after its relea
 test("withLock takes a stale lock of proper-lockfile, but no lock with a time in the future", async () => {
   const path = join(temporaryDirectory(), "f");
   mkdirSync(`${path}.lock`);
-  touched(path, -AN_HOUR_MS);
+  setAge(path, -AN_HOUR_MS);
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
-  touched(path, 10_500);
+  setAge(path, 10_500);
   expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
 });
 
@@ -70,7 +70,7 @@ test("withLock never takes the lock of a live teams process, however old it look
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
-  touched(path, AN_HOUR_MS);
+  setAge(path, AN_HOUR_MS);
   await expect(withLock(path, () => "never", SHORT)).rejects.toThrow(String(holder.child.pid));
   rmSync(`${path}.q`);
   await expect(withLock(path, () => "never", SHORT)).rejects.toThrow(String(holder.child.pid));
@@ -83,7 +83,7 @@ test("a stopped holder whose lock proper-lockfile took repeats its update after 
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
   holder.child.kill("SIGSTOP");
-  touched(path, 10_500);
+  setAge(path, 10_500);
   const release = await lock(path, THEIRS);
   holder.child.kill("SIGCONT");
   holder.say("go on");
@@ -124,13 +124,14 @@ test("a queued teams process leaves the lock free for foreign writers before the
       unlockSync(path, THEIRS);
     });
   });
-  // After its first try, which finds the queue held.
+  // After its first attempt, which finds the queue held.
   await new Promise(setImmediate);
   const freed = performance.now();
   holder.say("go on");
   await next;
   expect(held).toEqual([true, false]);
-  // The longest pause, which four times the hold exceeds, less the time that the lock was free before. Timers may be early.
+  // The lock is free for 100 ms in all, before the hold and in the pause: the maximum, since four times the hold is longer. Timers may
+  // be early.
   expect(begun - freed + (performance.now() - ended)).toBeGreaterThan(95);
   expect(isThere(`${path}.q`)).toBe(false);
 });

@@ -14,7 +14,7 @@ const DEMO = fileURLToPath(new URL("../../scripts/demo", import.meta.url));
 const PLAYBOOK = fileURLToPath(new URL("../../src/playbooks/audit.json", import.meta.url));
 const QUICK = { TEAMS_PLAYBOOK_SPEED: "5" };
 
-/** A repository whose file names try to break out of every text that contains them. */
+/** Creates a repository whose file names try to break out of every text that contains them. */
 function repository(own: PrivateTmux): string {
   const repo = join(own.home, "a 'repo' with $(touch pwned)");
   const files = {
@@ -99,17 +99,17 @@ function filesBelow(directory: string): string[] {
 }
 
 /** Waits until this teammate works, and returns its process id. */
-async function working(own: PrivateTmux, team: string, name: string): Promise<number> {
+async function workingPid(own: PrivateTmux, team: string, name: string): Promise<number> {
   const file = own.paths(team).agent(name).status;
-  const look = () => {
+  const runningPid = () => {
     if (!existsSync(file)) return undefined;
     const { state, process: agent } = statusRecord.parse(JSON.parse(readFileSync(file, "utf8")));
     return state === "running" ? agent.pid : undefined;
   };
-  return eventually(`${name} at work`, look);
+  return eventually(`${name} to be running`, runningPid);
 }
 
-test("audit › reports the figures of git, wc and grep, with pauses that fill no minute, and leaves nothing", async () => {
+test("audit › reports the same figures as git, wc and grep, pauses for less than a minute, and leaves nothing", async () => {
   const own = privateTmux();
   const repo = repository(own);
   const { code, out, err } = await start(own, repo, audit(), {}).ended;
@@ -119,11 +119,11 @@ test("audit › reports the figures of git, wc and grep, with pauses that fill n
     Number(ms),
   );
   expect(pauses.length).toBeGreaterThan(10);
-  // Even if no agent worked at the same time as another.
+  // The sum assumes that no two agents work at the same time.
   expect(pauses.reduce((sum, ms) => sum + ms)).toBeLessThan(45_000);
   // A lead that does not answer a notice shows no line for it.
   expect(out).not.toContain("said nothing");
-  // Its answers to plans are not shown either.
+  // The lead's answers to plans are not shown either.
   expect(out).not.toMatch(/SendMessage \{|plan_approval-/);
   await expectNothingLeft(own);
 
@@ -188,7 +188,7 @@ describe("audit report", () => {
     const own = privateTmux();
     const repo = repository(own);
     const run = start(own, repo, audit("--team", "late"), { TEAMS_PLAYBOOK_SPEED: "2" });
-    await working(own, "late", "scout");
+    await workingPid(own, "late", "scout");
     writeFileSync(join(repo, "AUDIT.md"), "# Mine\n");
     const { code, out } = await run.ended;
     expect(code).toBe(1);
@@ -201,7 +201,7 @@ describe("audit report", () => {
 test("audit › ends the team without leftovers on Ctrl-C", async () => {
   const own = privateTmux();
   const run = start(own, repository(own), audit("--team", "stopped"), {});
-  await working(own, "stopped", "historian");
+  await workingPid(own, "stopped", "historian");
   run.child.kill("SIGINT");
   expect((await run.ended).code).toBe(130);
   await expectNothingLeft(own);
@@ -211,7 +211,7 @@ test("audit › ends without a report or leftovers when a teammate is killed (S3
   const own = privateTmux();
   const repo = repository(own);
   const run = start(own, repo, audit("--team", "killed"), { TEAMS_PLAYBOOK_SPEED: "2" });
-  signalProcess(await working(own, "killed", "historian"), "SIGKILL");
+  signalProcess(await workingPid(own, "killed", "historian"), "SIGKILL");
   const { code, out } = await run.ended;
   expect(code).toBe(1);
   expect(out).not.toContain("The audit is done");

@@ -14,7 +14,7 @@ const call = promisify(execFile);
 
 interface Page {
   readonly file: string;
-  /** Commands that make what the page's first line expects. */
+  /** Commands that create what the page's first line expects. */
   readonly before?: readonly string[];
   /** Lines that another test runs, or that need what a test machine lacks, each with the reason. */
   readonly elsewhere: Readonly<Record<string, string>>;

@@ -58,7 +58,7 @@ it("README › every command and option of the tour exists", async () => {
   for (const [, name = "", rest = ""] of called) await expectToExist(own, name, rest);
 });
 
-it("README › has at most 150 lines, and says first, as run --help does, what ends a run", async () => {
+it("README › has at most 150 lines, and begins, like run --help, with what ends a run", async () => {
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(150);
   const own = privateTmux();
@@ -91,7 +91,7 @@ it.each([
 });
 
 it.each(["README.md", "CHANGELOG.md", ...pagesIn("docs")])(
-  "%s › every link to a file or a heading of the project leads to one",
+  "%s › every link to a file or heading of the project has a target",
   (file) => {
     const text = (path: string): string => readFileSync(path, "utf8").replaceAll(/```[\s\S]*?```/g, "");
     for (const [, path = "", heading] of text(join(ROOT, file)).matchAll(

@@ -17,7 +17,7 @@ function thrownBy(call: () => unknown): unknown {
   } catch (error) {
     return error;
   }
-  throw new Error("It did not throw.");
+  throw new Error("The call did not throw.");
 }
 
 test("systemCode returns the code of a system error, and undefined for a TeamError", () => {

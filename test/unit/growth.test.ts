@@ -29,7 +29,7 @@ import { styler } from "../../src/text/style.ts";
 import type { WorkerView } from "../../src/worker/view.ts";
 import { growth, MAX_GROWTH } from "../support/timing/growth.ts";
 
-/** A piece of work on foreign input: the size of the smaller input, how it is built, and what is done with it. */
+/** Work on untrusted input: the size of the smaller input, a function that builds the input, and the work. */
 type Case = readonly [
   what: string,
   size: number,
@@ -62,7 +62,7 @@ const showsNothing = new Proxy({}, { get: () => () => undefined }) as WorkerView
 
 const oneCharacter = (size: number): string => `a${"\u0301".repeat(size)}`;
 const manyReturns = (size: number): string => "x\r\n".repeat(size);
-const manyPlaces = (size: number): string => "x ".repeat(size);
+const manyMatches = (size: number): string => "x ".repeat(size);
 const manyFlags = (size: number): string => "🇩🇪".repeat(size);
 
 function keptOutput(text: string): string {
@@ -89,7 +89,7 @@ function longTable(size: number): string {
 }
 
 test.each<Case>([
-  linear("escapeBody › blanks after a bracket", 4_000, (size) => `<${" ".repeat(size)}1`, escapeBody),
+  linear("escapeBody › spaces after a bracket", 4_000, (size) => `<${" ".repeat(size)}1`, escapeBody),
   linear(
     "readEnvelopes › messages without an end",
     100_000,
@@ -109,13 +109,13 @@ test.each<Case>([
     showInput,
   ),
   linear(
-    "bashTool › the summary of a command with blanks",
+    "bashTool › the summary of a command with spaces",
     4_000,
     (size) => `a${" ".repeat(size)}b`,
     (command) => bashTool.summary({ command }),
   ),
   linear(
-    "joinedLines › blanks",
+    "joinedLines › spaces",
     4_000,
     (size) => " ".repeat(size),
     (text) => joinedLines(text, " "),
@@ -123,12 +123,14 @@ test.each<Case>([
   linear("textStart › marks on one character", 40_000, oneCharacter, (text) =>
     textStart(text, text.length - 1),
   ),
-  linear("textEnd › flags without a border", 40_000, manyFlags, (text) => textEnd(text, text.length - 1)),
+  linear("textEnd › flags without a boundary", 40_000, manyFlags, (text) => textEnd(text, text.length - 1)),
   linear("cutText › emoji that are left out", 40_000, manyFlags, (text) => cutText(text, 1)),
-  linear("replaceLines › places with carriage returns", 20_000, manyReturns, (text) =>
+  linear("replaceLines › matches with carriage returns", 20_000, manyReturns, (text) =>
     replaceLines(text, "x", "y\nz"),
   ),
-  linear("replaceLines › places in one line", 20_000, manyPlaces, (text) => replaceLines(text, "x", "y\nz")),
+  linear("replaceLines › matches in one line", 20_000, manyMatches, (text) =>
+    replaceLines(text, "x", "y\nz"),
+  ),
   linear("OutputTail › pieces", 2_000, manyFlags, keptOutput),
   linear(
     "withoutEnd › the character in the middle",
@@ -157,7 +159,7 @@ test.each<Case>([
     (lines) => diffRows(lines, { width: 80, plain: true, limit: 10_000_000 }),
   ),
   linear(
-    "blockSplitter › blanks in the last line",
+    "blockSplitter › spaces in the last line",
     4_000,
     (size) => `${" ".repeat(size)}x`,
     (text) => {
@@ -180,7 +182,7 @@ test.each<Case>([
     },
   ),
   linear(
-    "taskTable › tasks that wait for unknown ones",
+    "taskTable › tasks that wait for unknown tasks",
     1_000,
     (size) =>
       many(size, (id) =>
@@ -192,7 +194,7 @@ test.each<Case>([
     (tasks) => taskTable(tasks, { styleText: safeStyler(false), columns: 80 }),
   ),
   linear(
-    "graphNodes › tasks that wait for one",
+    "graphNodes › tasks that wait for one task",
     4_000,
     (size) => many(size, (id) => task(id, id === 0 ? [] : [0])),
     graphNodes,
@@ -212,11 +214,11 @@ test.each<Case>([
     (size) => many(size, (id) => task(id, id === size - 1 ? [] : [id + 1])),
     dependencyCycle,
   ),
-])("%s: take time in proportion to their number", (_, size, prepare, work) => {
+])("%s: take time proportional to their number", (_, size, prepare, work) => {
   expect(growth(size, prepare, work as (input: unknown) => unknown)).toBeLessThan(MAX_GROWTH);
 });
 
-test("linesBackwards and openLines › take time in proportion to the length of a line", () => {
+test("linesBackwards and openLines › take time proportional to the length of a line", () => {
   const directory = mkdtempSync(join(tmpdir(), "growth-"));
   try {
     const write = (size: number): string => {

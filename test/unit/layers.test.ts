@@ -10,7 +10,7 @@ type Files = Readonly<Record<string, string>>;
 
 const judge = (files: Files): string[] => layerViolations(new Map(Object.entries(files)));
 
-/** Violations of one file in a tree with the other files, so that its imports resolve. */
+/** Returns the violations of one file in a tree with the other files, which its imports may name. */
 function violationsOf(file: string, source: string, others: Files = {}): string[] {
   return judge({ ...others, [file]: source });
 }
@@ -19,7 +19,7 @@ const OPERATION = { "operations/spawn/spawn.ts": "export const spawn = 1;\nexpor
 const AGENT = { "agent/agent.ts": "export const agent = 1;\n" };
 
 describe("layerViolations", () => {
-  test("accepts a tree in order", () => {
+  test("accepts a tree without violations", () => {
     const files = {
       "errors.ts": "export class TeamError extends Error {}\n",
       "schema/names.ts":
@@ -109,7 +109,7 @@ describe("layerViolations", () => {
     expect(violationsOf("utils/misc.ts", "export const x = 1;\n")[0]).toContain("utils/ is in no layer");
   });
 
-  test("refuses imports of missing files, of files outside src/, and of paths made at run time", () => {
+  test("refuses imports of missing files, of files outside src/, and of paths built at run time", () => {
     const source = [
       'import { a } from "./gone.ts";',
       'import { b } from "../../../scripts/b.ts";',
@@ -140,7 +140,7 @@ describe("layerViolations", () => {
     ]);
   });
 
-  test("names the way to a heavy package that every start would load", () => {
+  test("names the import path to a heavy package that every start would load", () => {
     const files = {
       "main.ts": 'import { run } from "./cli/program.ts";\nvoid run;\n',
       "cli/program.ts": 'import { Command } from "commander";\nexport const run = Command;\n',
@@ -199,7 +199,7 @@ describe("layerViolations › refuses an import cycle", () => {
   });
 });
 
-describe("layerViolations › refuses an effect outside its home", () => {
+describe("layerViolations › refuses a side effect outside the folders that may have it", () => {
   test.each([
     ["node:fs", 'import fs from "node:fs";\nexport const x = fs;\n'],
     ["node:fs", 'import fs from "fs";\nexport const x = fs;\n'],
@@ -264,7 +264,7 @@ describe("documentViolations", () => {
     expect(documentViolations(table, ["store/lock.ts", "errors.ts"])).toEqual([]);
   });
 
-  test("names folders that are missing, gone or in another layer", () => {
+  test("reports folders that are missing, gone or in another layer", () => {
     expect(documentViolations(table, ["errors.ts", "store/lock.ts", "team/tasks/a.ts"])).toEqual([
       "docs/architecture.md does not list team/tasks/; add a row that says what it holds.",
       "docs/architecture.md does not list team/; add a row that says what it holds.",

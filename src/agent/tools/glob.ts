@@ -2,7 +2,7 @@ import { isAbsolute, join, relative } from "node:path";
 import picomatch from "picomatch";
 import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
-import { timeLimit } from "../../os/time-limit.ts";
+import { isTimeLimitError, timeLimit } from "../../os/time-limit.ts";
 import { shellBytes } from "../../text/shell-quote.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { absolutePath, failed, hasNoNul, withoutDenied } from "./file-access.ts";
@@ -47,7 +47,8 @@ export const globTool: Tool<Input> = {
     try {
       matching = timeLimit(MATCH_TIMEOUT_MS)(() => listed.filter(({ name }) => matches(name)));
     } catch (error) {
-      return failed(`The pattern takes too long to match; simplify it. (${String(error)})`);
+      if (!isTimeLimitError(error)) throw error;
+      return failed("The pattern takes too long to match; simplify it.");
     }
     const { kept, note } = withoutDenied(matching, ({ path }) => String(path), context.isExcludedFromSearch);
     const found = kept

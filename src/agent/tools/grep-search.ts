@@ -1,12 +1,12 @@
 import { dirname, join, relative } from "node:path";
-import { messageOf, systemCode } from "../../errors.ts";
+import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
 import { realBytes, realPathOf } from "../../os/files/symlinks.ts";
 import { run } from "../../os/process/run.ts";
-import { timeLimit } from "../../os/time-limit.ts";
+import { isTimeLimitError, timeLimit } from "../../os/time-limit.ts";
 import { fileFilter, globOfType, isFile, listFiles } from "./list-files.ts";
 import { SearchGaps } from "./search-gaps.ts";
 import { readTextFile } from "./text-file.ts";
@@ -123,8 +123,8 @@ function matchingItems<T>(
   const matches = filterOf(query);
   try {
     return timeLimit(FILTER_TIMEOUT_MS)(() => items.filter((item) => matches(nameOf(item))));
-  } catch {
-    // Only the time limit throws here.
+  } catch (error) {
+    if (!isTimeLimitError(error)) throw error;
     return undefined;
   }
 }
@@ -160,7 +160,7 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
 }
 
 function failureOn(file: string | Buffer, error: unknown): string {
-  return systemCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT"
+  return isTimeLimitError(error)
     ? `The pattern takes too long on ${file}; simplify it, or search a smaller directory.`
     : `The pattern fails on ${file} (${messageOf(error)}); simplify it.`;
 }

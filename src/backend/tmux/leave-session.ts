@@ -1,4 +1,4 @@
-import { LEAVES, LEAVING_CLIENTS } from "../../launch/leave-session.ts";
+import { LEAVES, LEAVING_CLIENT, LEAVING_CLIENTS } from "../../launch/leave-session.ts";
 import type { Env } from "../../os/env.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
 import { tmuxCaller } from "../../tmux/caller.ts";
@@ -8,6 +8,9 @@ import { type PaneId, paneId, type SessionId } from "../../tmux/ids.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { TAG } from "./pane-tags.ts";
 import { callersServer } from "./server-for.ts";
+
+/** A line of {@link LEAVING_CLIENT}. */
+const LEAVING = new RegExp(`^${LEAVES} (\\S+) (.+)$`);
 
 /**
  * Marks panes that are about to end. If their session belongs to the team and has no other panes, its clients switch back to their last
@@ -38,17 +41,16 @@ export async function leaveOwnSession(env: Env): Promise<void> {
 
 /** Like {@link leaveEndingSessions}, for a whole session. */
 export async function leaveSession(server: TmuxServer, session: SessionId, serverPid: number): Promise<void> {
-  const format = `#{?client_last_session,${LEAVES} #{client_name},}`;
-  await leave(server, [["list-clients", "-t", session, "-F", format]], serverPid);
+  await leave(server, [["list-clients", "-t", session, "-F", LEAVING_CLIENT]], serverPid);
 }
 
 async function leave(server: TmuxServer, listing: readonly TmuxCommand[], serverPid?: number): Promise<void> {
   try {
     const { lines } = await attemptBatch(server, listing, { serverPid });
-    const clients = lines.flatMap((line) =>
-      line.startsWith(`${LEAVES} `) ? [line.slice(LEAVES.length + 1)] : [],
-    );
-    const switching = [...new Set(clients)].map((client) => ["switch-client", "-l", "-c", client]);
+    const switching = [...new Set(lines)].flatMap((line) => {
+      const [, client, session] = LEAVING.exec(line) ?? [];
+      return client === undefined ? [] : [["switch-client", "-c", client, "-t", `=${session}:`]];
+    });
     if (switching.length > 0) await attemptBatch(server, switching, { serverPid });
   } catch (error) {
     // The command that ends the session reports its own tmux errors.

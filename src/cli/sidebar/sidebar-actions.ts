@@ -112,7 +112,8 @@ async function answer(
     if (kind === "crash") return `${from} ${verdict === "yes" ? "is restarted" : "is removed from the team"}`;
   } catch (error) {
     const late = ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"];
-    if (error instanceof TeamError && late.includes(error.code)) return `${from} already has an answer`;
+    if (error instanceof TeamError && late.includes(error.code))
+      return `${from}'s request was already answered or closed`;
     throw error;
   }
   return `Answered ${from}: ${verdict}`;

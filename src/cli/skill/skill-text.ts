@@ -6,9 +6,9 @@ description: Lead a team of coding agents in tmux with the teams command. Use it
 
 # Leading a team with teams
 
-\`teams\` starts agents as real processes in tmux panes, next to the person who asked you. You are the lead: you create the team, assign
-tasks, read messages and end the team. People see each pane and may type into it. Each command below is a shell command; \`--json\` prints
-its result for you to parse, and \`teams help <command>\` explains it.
+\`teams\` starts agents as real processes in tmux panes. You are the lead: you create the team, assign tasks, read messages and end the
+team. People can watch each pane and type into it. Each command below is a shell command; \`--json\` prints its result for you to parse,
+and \`teams help <command>\` explains it.
 
 ## 1. Create a team and its tasks
 
@@ -18,8 +18,8 @@ teams task add "Read src/ for races" --description "Report file, line and a fail
 teams task add "Sum up the findings" --blocked-by 1 --json
 \`\`\`
 
-Use your own team: do not send, kill or delete in a team that you did not create, unless the person asks for it. With several teams,
-add \`--team review\` to each command.
+Use your own team. Do not message, kill or delete anything in a team that you did not create, unless the person asks for it. With several
+teams, add \`--team review\` to each command.
 
 ## 2. Start teammates
 
@@ -30,7 +30,7 @@ teams status --json
 \`\`\`
 
 - A prompt is all that a teammate knows: name files, goal, limits, and what to report.
-- Two agents that edit one checkout disturb each other: \`--worktree\` gives one its own branch.
+- Two agents that edit one checkout disturb each other: \`--worktree\` gives an agent its own checkout and branch.
 - \`--cli codex\` starts Codex instead of an agent of teams. \`teams cli ls\` lists what is installed.
 - Start only as many as the work needs: each costs tokens. \`--max-tokens 500k\` limits a teammate.
 
@@ -64,7 +64,7 @@ its message says what to do.
 teams approvals --json
 \`\`\`
 
-A teammate asks before it does what its permission mode does not allow. These requests are the person's. Tell the person which requests are
+A teammate asks before it does what its permission mode does not allow. These requests are for the person. Tell the person which requests are
 waiting, and the command: \`teams approve <id>\` or \`teams reject <id> --note "why"\`. Answer a request yourself only if the person told you
 to, and after you have read it in full with \`teams approvals <id>\`. You may judge the plan of a teammate that you started with \`--plan\`, and
 answer its questions.
@@ -87,9 +87,9 @@ teams shutdown --all --json
 teams delete review --json
 \`\`\`
 
-\`shutdown\` asks, waits and keeps unfinished work. \`kill\` is for an agent that does not answer. \`teams down\` stops all and keeps the team for
-\`teams resume\`. Before you report that the work is done, check that all tasks are completed, all worktrees are landed or named, and no
-teammate is running.
+\`shutdown\` asks, waits and keeps unfinished work. \`kill\` is for an agent that does not answer. \`teams down\` stops all members and keeps the
+team for \`teams resume\`. Before you report that the work is done, check that all tasks are completed, all worktrees are landed or named,
+and no teammate is running.
 
 ## Rules of conduct
 

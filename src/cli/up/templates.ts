@@ -1,7 +1,7 @@
 /** Team files to start from, by the name of the work. A test parses and plans them. */
 export const TEMPLATES = {
   review: `{
-  // Start the team: teams up team.json     See first what it would do: teams up team.json --dry-run
+  // Start the team: teams up team.json     only show what that would do: add --dry-run
   // Every field: teams up --schema, or docs/team-files.md
   "name": "review",
   "description": "Review of the changes on this branch",
@@ -36,12 +36,12 @@ export const TEMPLATES = {
       "blockedBy": ["Review for security problems", "Find behaviour without a test"],
     },
   ],
-  // Without a lead, you lead: answer with teams inbox and teams send. An agent leads with:
+  // Without a lead, you lead: read with teams inbox, answer with teams send. To let an agent lead, add:
   // "lead": { "goal": "Have this branch reviewed, and sum up what must change before it lands." },
 }
 `,
   feature: `{
-  // Start the team: teams up team.json     See first what it would do: teams up team.json --dry-run
+  // Start the team: teams up team.json     only show what that would do: add --dry-run
   // Every field: teams up --schema, or docs/team-files.md
   "name": "feature",
   "description": "\${FEATURE:-Describe the feature here, or set FEATURE}",
@@ -79,9 +79,9 @@ export const TEMPLATES = {
       "subject": "Build the feature",
       "owner": "dev",
       "blockedBy": [0],
-      // No other task on these files runs at the same time.
+      // While this task runs, no other task on these files runs.
       "touches": ["src/**", "test/**"],
-      // teams runs this when dev says that it is done: only exit code 0 completes the task.
+      // teams runs this when dev says that the task is done: only exit code 0 completes the task.
       // "verify": "npm test",
     },
     { "subject": "Review the feature", "owner": "reviewer", "blockedBy": [1] },
@@ -89,7 +89,7 @@ export const TEMPLATES = {
 }
 `,
   migration: `{
-  // Start the team: teams up team.json     See first what it would do: teams up team.json --dry-run
+  // Start the team: teams up team.json     only show what that would do: add --dry-run
   // Every field: teams up --schema, or docs/team-files.md
   "name": "migration",
   "description": "\${MIGRATION:-Describe the migration here, or set MIGRATION}",
@@ -100,7 +100,7 @@ export const TEMPLATES = {
       "agentType": "Explore",
       "prompt": "Find every place that this migration changes: \${MIGRATION:-see the description of the team}. Send the list, by directory, to team-lead. Do the tasks that you own.",
     },
-    // Each of these members works on a separate part, in its own worktree, so they cannot get in each other's way.
+    // The next members each work on their own part, in their own worktree, so they do not disturb each other.
     {
       "name": "core",
       "agentType": "engineer",

@@ -1,6 +1,6 @@
 import { decidePermission } from "../../agent/permissions/decide.ts";
 import { messageOf } from "../../errors.ts";
-import { git, guardedGitEnv } from "../../git/git.ts";
+import { GitError, git, guardedGitEnv } from "../../git/git.ts";
 import { changesIn } from "../../git/status.ts";
 import { type Clock, steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
@@ -114,7 +114,8 @@ async function commitOf(cwd: string, env: Env): Promise<Pick<VerifyRun, "commit"
     const commit = (await git(cwd, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], guarded)).trim();
     const { changed, untracked } = await changesIn(cwd, guarded);
     return { commit, uncommitted: changed + untracked };
-  } catch {
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
     // No repository, no commit yet, or no git: the command's result counts without it.
     return {};
   }

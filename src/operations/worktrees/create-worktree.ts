@@ -111,8 +111,7 @@ async function runSetup(
     signal: signal ?? new AbortController().signal,
     onOutput: (stream, bytes) => output.add(bytes, stream),
   });
-  if (signal?.aborted)
-    throw new TeamError("INTERRUPTED", "its setup was interrupted; its worktree was removed.");
+  if (signal?.aborted) throw new TeamError("INTERRUPTED", "the setup of its worktree was interrupted");
   if (end.code === 0 && end.failure === undefined) return;
   const how =
     end.failure === "timed-out"
@@ -122,7 +121,7 @@ async function runSetup(
     "SPAWN_FAILED",
     `the setup command of its worktree ${how}: ${setup}\n${output.text.trim()}`.trim(),
     {
-      hint: "Fix teams.worktreeSetup in your settings; the worktree was removed.",
+      hint: "Fix teams.worktreeSetup in your settings.",
     },
   );
 }
@@ -131,10 +130,12 @@ function setupFailure({ code, signal, message }: Awaited<ReturnType<typeof runCo
   return message ?? (signal === undefined ? `ended with exit code ${code}` : `was killed by ${signal}`);
 }
 
+/** Adds to the error of a setup what became of the worktree. */
 function withRemains(error: unknown, remains: readonly string[]): unknown {
-  if (remains.length === 0 || !(error instanceof TeamError)) return error;
+  if (!(error instanceof TeamError)) return error;
   const { code, hint, cause } = error;
-  return new TeamError(code, [error.message, ...remains].join("\n"), { ...(hint && { hint }), cause });
+  const left = remains.length === 0 ? ["The worktree was removed."] : remains;
+  return new TeamError(code, [error.message, ...left].join("\n"), { ...(hint && { hint }), cause });
 }
 
 /** Git cannot create a branch below another one, or in its place. The lock of another git process is no such conflict. */

@@ -3,7 +3,7 @@ import { parseWithMessages } from "../zod-helpers.ts";
 
 /**
  * True if a value from JSON has the usual form of a `T`: its schema would return an equal value. A guard needs no zod, which
- * costs a cold command a third of its time. False says nothing: the schema normalises the value or explains what is wrong.
+ * costs a cold command a third of its time. False does not mean invalid: the schema normalises the value or reports the problem.
  */
 export type Guard<T> = (value: unknown) => value is T;
 
@@ -17,7 +17,7 @@ export interface Form<T> {
 /** A form, or a schema of data that no cold command reads. */
 export type Shape<T> = Form<T> | z.core.$ZodType<T>;
 
-/** Returns a function that makes a schema at its first call: the module itself then needs no zod. */
+/** Returns a function that creates a schema at its first call: the module itself then needs no zod. */
 export function lazily<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -65,22 +65,22 @@ export function listOf<T>(guard: Guard<T>): Guard<T[]> {
   return (value): value is T[] => Array.isArray(value) && value.every(guard);
 }
 
-/** A guard with a condition that no type expresses. */
+/** Returns a guard with an additional condition that a type cannot express. */
 export function allOf<T>(condition: (value: unknown) => boolean, guard: Guard<T>): Guard<T> {
   return (value): value is T => condition(value) && guard(value);
 }
 
-/** A guard of texts. @param words its keys are the allowed texts */
+/** Returns a guard for a fixed set of texts. @param words its keys are the allowed texts */
 export function oneOf<T extends string>(words: Readonly<Record<T, unknown>>): Guard<T> {
   return (value): value is T => typeof value === "string" && Object.hasOwn(words, value);
 }
 
-/** A guard of objects that may have unknown fields too, as with `z.looseObject`. */
+/** Returns a guard for objects that may have unknown fields too, as with `z.looseObject`. */
 export function looseObject<T>(fields: Fields<T>): Guard<T> {
   return objectOf(fields, true);
 }
 
-/** A guard of objects without unknown fields: `z.object` would drop those. */
+/** Returns a guard for objects without unknown fields, which `z.object` would drop. */
 export function plainObject<T>(fields: Fields<T>): Guard<T> {
   return objectOf(fields, false);
 }

@@ -77,7 +77,7 @@ export function metadataProblems(
 ): FieldProblem[] {
   const key = Object.keys(metadata ?? {}).find((one) => one.startsWith("_"));
   if (key === undefined) return [];
-  return [{ ...at("metadata"), message: `${key} is reserved: keys with _ are for programs` }];
+  return [{ ...at("metadata"), message: `${key} is reserved: keys that begin with _ are for programs` }];
 }
 
 function touchesProblems(given: readonly string[] = [], at: PlaceOf): FieldProblem[] {
@@ -98,7 +98,7 @@ function missingBlocker(blocker: number | string, count: number): string {
     : `there is no task with the subject ${JSON.stringify(blocker)}`;
 }
 
-/** Sorts tasks so that each one comes after those that it waits for; otherwise the order stays. Reports each cycle once. */
+/** Moves each task after its blockers, and otherwise keeps the order. Reports each cycle once. */
 function blockersFirst(tasks: readonly DeclaredTask[], problems: FieldProblem[]): DeclaredTask[] {
   const bySubject = new Map(tasks.map((task) => [task.subject, task]));
   const sorted = new Set<DeclaredTask>();

@@ -49,7 +49,7 @@ export function readTeamFile(given: string, options: ReadOptions): TeamFile {
   return { team, sources };
 }
 
-/** More files than any team needs. */
+/** Maximum number of files: more than any team needs. */
 const MAX_FILES = 100;
 
 class SourceReader {
@@ -83,7 +83,7 @@ class SourceReader {
       const isOwnPath = isAbsolute(name) || name.startsWith("~/");
       const next = resolvedPath(absolutePath(name, dirname(path), this.#env));
       if (!isOwnPath && !isInside(next, projectOf(path)))
-        return report(`${name} is outside of the project; write its absolute path`);
+        return report(`${name} is outside the project; write its absolute path`);
       if (next === path || outer.includes(next)) return report(`${name} includes this file again`);
       if (this.#known.has(next)) return [];
       if (this.#known.size >= MAX_FILES) return report(`there are more than ${MAX_FILES} files`);
@@ -93,7 +93,7 @@ class SourceReader {
   }
 }
 
-/** Returns where a path leads; the path itself if that cannot be resolved, which reading it then reports. */
+/** Returns the real path of a file; the given path if it cannot be resolved, so that reading it reports the error. */
 function resolvedPath(path: string): string {
   try {
     return realPathOf(path);

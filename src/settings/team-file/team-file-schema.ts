@@ -20,7 +20,7 @@ const dollars = z.union(
   DOLLARS,
 );
 const limits = {
-  maxTokens: z.optional(tokens).check(is("Maximum number of tokens: a warning at 80 %, a pause at 100 %")),
+  maxTokens: z.optional(tokens).check(is("Maximum tokens to use: a warning at 80 %, a pause at 100 %")),
   maxCost: z.optional(dollars).check(is("Maximum cost in US dollars; only for models with a known price")),
 };
 
@@ -43,21 +43,21 @@ const member = z.strictObject({
   disallowedTools: z.optional(texts).check(is("Rules for tools that never run")),
   writes: z
     .optional(texts)
-    .check(is("The only files that it may write, as patterns in its directory: src/**, *.md")),
+    .check(is("Patterns of the only files that it may write, relative to its directory: src/**, *.md")),
   sandbox: z
     .optional(z.enum(SANDBOX_MODES))
     .check(is("Whether its commands run in the sandbox; less than in the settings needs trust")),
   ...limits,
   cwd: z
     .optional(text)
-    .check(is("Its working directory, relative to this file; one outside the project needs trust")),
+    .check(is("Where it works, relative to the directory of this file; outside its project needs trust")),
   worktree: z
     .optional(z.union([z.boolean(), text], "must be true, false or the name of a branch"))
     .check(is("Work in its own git worktree, on this branch (true: teams/<team>/<name>)")),
   metadata: z.optional(metadata).check(is("Your own data about it, shown by --json")),
 });
 
-/** Characters of a command: a person who trusts the file sees all of them. */
+/** Maximum characters of a command: a person who trusts the file sees all of them. */
 const MAX_COMMAND = 1_000;
 
 const blocker = z.union([z.int().check(z.minimum(0)), text], "must be a subject, or a position from 0");
@@ -88,7 +88,7 @@ const lead = z.strictObject({
   delegate: z.optional(z.boolean()).check(is("The lead only coordinates")),
 });
 
-/** Far more than one file needs: a hostile file must not keep a command busy. */
+/** Maximum numbers in one file: more than any team needs. A hostile file could keep a command busy. */
 const MAX_MEMBERS = 100;
 const MAX_TASKS = 1_000;
 
@@ -99,7 +99,7 @@ export const teamFileSchema = z.strictObject({
   description: z.optional(z.string()).check(is("What the team is for")),
   include: z
     .optional(z.union([text, texts], "must be a file or a list of files"))
-    .check(is("Additional team files, relative to this one; the values of this file win")),
+    .check(is("Additional team files, relative to the directory of this one; the values of this file win")),
   model: z.optional(text).check(is("The model of members without a model")),
   permissionMode: z
     .optional(permissionMode)

@@ -3,7 +3,7 @@ import { asciiText } from "../../text/terminal-text.ts";
 import type { SidebarApproval, SidebarData } from "../data.ts";
 import type { Content } from "../documents.ts";
 
-/** Returns data in whose requests a person can read each character that a terminal without UTF-8 cannot show. */
+/** Escapes all characters beyond ASCII in the requests of the data, so that a terminal without UTF-8 shows each one. */
 export function asciiData(data: SidebarData): SidebarData {
   return { ...data, status: { ...data.status, approvals: data.status.approvals.map(asciiApproval) } };
 }
@@ -17,7 +17,7 @@ function asciiApproval(approval: SidebarApproval): SidebarApproval {
   };
 }
 
-/** Returns a document as {@link asciiData} does, if it is a whole request; any other one unchanged. */
+/** Escapes a document as {@link asciiData} does if it is a whole request; returns any other document unchanged. */
 export function asciiContent(content: Content): Content {
   return content.kind === "request" ? { ...content, request: asciiRequest(content.request) } : content;
 }

@@ -23,7 +23,7 @@ const LETTERS: Readonly<Record<FileStatus, string>> = {
   conflicted: "U",
 };
 
-/** Lines of a patch that are shown; `teams diff` shows all. */
+/** Maximum lines of a patch that are shown; `teams diff` shows all. */
 const MAX_LINES = 20_000;
 
 /** Returns the rows of a member's diff: each file with its lines, and below a line the comments on it. */
@@ -108,7 +108,7 @@ function fileHeading({ path, from, added, removed, status }: FileDiff, width: nu
   );
 }
 
-/** A gap, a note and the mark of a missing line end have no place. */
+/** Returns the place of a line; undefined for a gap, a note and the mark of a missing line end. */
 function placeOf({ path, from }: FileDiff, { kind, number, text }: DiffLine): DiffPlace | undefined {
   if (number === undefined || (kind !== " " && kind !== "+" && kind !== "-")) return undefined;
   if (kind !== "-") return { path, line: number, side: "after", quote: text };

@@ -18,7 +18,7 @@ interface Scene {
 /** The last rows of each document, since a key needs the same rows as the drawing after it. */
 const known = new WeakMap<Content, Scene & { readonly rows: readonly ReaderRow[] }>();
 
-/** Returns the rows of a document, without the blank column at its left; none while it is read. */
+/** Returns the rows of a document, without the margin at its left; none while the document is being read. */
 export function documentRows({ content }: Reader, scene: Scene): readonly ReaderRow[] {
   if (content === undefined) return [];
   const before = known.get(content);

@@ -7,7 +7,7 @@ import { ends, span } from "../spans.ts";
 import { type ReaderRow, row } from "./reader.ts";
 import { textRows } from "./whole-view.ts";
 
-/** Returns the messages from and to a member, oldest first, whole. */
+/** Returns the messages from and to a member in full, oldest first. */
 export function messagesDocument(
   messages: readonly MessageLine[],
   data: SidebarData,

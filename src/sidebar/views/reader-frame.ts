@@ -72,7 +72,7 @@ export function withRead(state: SidebarState, data: SidebarData, size: ScreenSiz
   return { ...state, reader: { ...reader, read: { width: size.width, rows } } };
 }
 
-/** Returns how many rows were on the screen, from the first one without a gap. Another width breaks other rows: it begins again. */
+/** Returns how many rows were on the screen, from the first one without a gap. At another width the rows differ, so it starts over. */
 function rowsRead(reader: Reader, count: number, room: number, width: number): number {
   const before = reader.read?.width === width ? reader.read.rows : 0;
   const { top } = windowOf(reader, count, room);
@@ -92,9 +92,9 @@ export function readerLines(
   const { top, cursor } = windowOf(reader, rows.length, room);
   const shown = rows.slice(top, top + room);
   const isRead = rowsRead(reader, rows.length, room, width) >= rows.length;
-  const place = rows.length <= room ? "" : `${top + 1}–${top + shown.length} of ${rows.length}`;
-  const follows = reader.top === "end" && grows(reader) ? "following" : place;
-  const title = lineOf(ends([span(" "), ...titleOf(reader)], [span(follows, { fg: TONE.quiet })], width));
+  const range = rows.length <= room ? "" : `${top + 1}–${top + shown.length} of ${rows.length}`;
+  const position = reader.top === "end" && grows(reader) ? "following" : range;
+  const title = lineOf(ends([span(" "), ...titleOf(reader)], [span(position, { fg: TONE.quiet })], width));
   const lines = shown.map((one, i): Line => {
     const index = top + i;
     const isSelected = hasCursor(reader) && index === cursor;
@@ -106,8 +106,8 @@ export function readerLines(
       ? { ...line, wholeRequest: reader.source.id }
       : line;
   });
-  const waits = reader.content === undefined ? [lineOf([span(" reading …", { fg: TONE.quiet })])] : [];
-  return [title, ...(headRows(size) > 1 ? [BLANK] : []), ...waits, ...lines];
+  const loading = reader.content === undefined ? [lineOf([span(" reading …", { fg: TONE.quiet })])] : [];
+  return [title, ...(headRows(size) > 1 ? [BLANK] : []), ...loading, ...lines];
 }
 
 function titleOf({ source, content }: Reader): Span[] {

@@ -20,7 +20,7 @@ export function textOf({ spans }: ReaderRow): string {
   return spans.map(({ text }) => text).join("");
 }
 
-/** Whether a row of the document is selected; the others are only scrolled. */
+/** Whether the document has a selected row; other documents only scroll. */
 export function hasCursor({ source }: Reader): boolean {
   return source.kind === "diff" || source.kind === "teams";
 }
@@ -53,7 +53,7 @@ export function movedBy(reader: Reader, by: number, count: number, room: number)
   if (hasCursor(reader)) return atRow(reader, Math.min(Math.max(cursor + by, 0), last), count, room);
   const end = Math.max(0, count - room);
   const next = Math.min(Math.max(top + by, 0), end);
-  // Rows below the text come and go; its end then stays on the screen.
+  // Rows below the text come and go: keep the end of the text on the screen.
   return { ...reader, top: by > 0 && next === end ? "end" : next };
 }
 
@@ -72,13 +72,13 @@ export function atEnd(reader: Reader, count: number, room: number): Reader {
   return { ...reader, top: "end" };
 }
 
-/** Returns the rows with the searched text, whatever its case. */
+/** Returns the indexes of the rows with the searched text, ignoring case. */
 export function matchesIn(rows: readonly ReaderRow[], search: string): readonly number[] {
   const wanted = search.toLowerCase();
   return rows.flatMap((one, index) => (textOf(one).toLowerCase().includes(wanted) ? [index] : []));
 }
 
-/** Exchanges the colours of each place with the searched text. */
+/** Shows each occurrence of the searched text with reversed colours. */
 export function highlighted(spans: readonly Span[], search: string): readonly Span[] {
   const text = spans
     .map((span) => span.text)

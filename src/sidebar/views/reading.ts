@@ -73,7 +73,7 @@ function toMatch(by: 1 | -1): Handler {
     if (now === undefined || now.reader.search === undefined) return { state };
     const { reader, rows, room } = now;
     const { top, cursor } = windowOf(reader, rows.length, room);
-    // In a scrolled text, the matches on the screen are seen already.
+    // In a text that only scrolls, the matches on the screen were already seen.
     const from = reader.source.kind === "diff" ? cursor : by > 0 ? top + room - 1 : top;
     const found = matchesIn(rows, now.reader.search);
     const next =
@@ -94,7 +94,7 @@ export function afterSearch(scene: Scene): Step {
   const { top, cursor } = windowOf(reader, rows.length, room);
   const found = matchesIn(rows, now.reader.search);
   const from = reader.source.kind === "diff" ? cursor : top;
-  // Of a text that is followed, the newest match is meant.
+  // If the end is followed, go to the newest match.
   const next = reader.top === "end" ? found.at(-1) : (found.find((index) => index >= from) ?? found[0]);
   if (next === undefined) return { state: { ...state, notice: `nothing found: ${now.reader.search}` } };
   const isShown = next >= top && next < top + room && reader.source.kind !== "diff";
@@ -114,7 +114,7 @@ function toTeam(scene: Scene): Step {
   const selected = content?.kind === "teams" ? content.teams.find(({ team }) => team === name) : undefined;
   if (selected === undefined) return { state };
   if (selected.problem !== undefined)
-    return { state: { ...state, notice: "this team cannot be read; see: teams doctor" } };
+    return { state: { ...state, notice: "the files of this team cannot be read; run teams doctor" } };
   return selected.isShown ? { state: backToList(state) } : leaving(backToList(state), selected.team);
 }
 
@@ -123,7 +123,7 @@ function comment(scene: Scene): Step {
   const place = selectedRow(scene)?.place;
   const source = state.reader?.source;
   if (place === undefined || source?.kind !== "diff")
-    return { state: { ...state, notice: "a comment is about a line: move to one with j and k" } };
+    return { state: { ...state, notice: "no line to comment on: select one with j and k" } };
   const { member } = source;
   const text = commentsOn(state, member).find((one) => isSamePlace(one, place))?.text ?? "";
   return { state: { ...state, prompt: { kind: "comment", member, place, text } } };

@@ -30,7 +30,7 @@ export function requestDocument(request: RequestDetails, width: number): readonl
   return parts.filter((part) => part.length > 0).flatMap((part, i) => (i === 0 ? part : [row([]), ...part]));
 }
 
-/** Renders the Markdown of a plan. Markdown can hide a part of its text: such a plan is shown as it is written. */
+/** Renders the Markdown of a plan. Markdown can hide a part of its text: such a plan is shown as plain text. */
 function planRows({ planContent }: RequestDetails, width: number): readonly ReaderRow[] {
   if (planContent === undefined) return [];
   const text = revealHidden(planContent);
@@ -59,7 +59,7 @@ export function styledRows(rows: readonly string[]): readonly ReaderRow[] {
   return rows.map((text) => row(spansOfStyled(text)));
 }
 
-/** Wraps a text of several lines; blanks at the start of a line stay. */
+/** Wraps a text of several lines; spaces at the start of a line stay. */
 export function textRows(text: string, width: number, style: SpanStyle = {}): readonly ReaderRow[] {
   return stripControls(text)
     .replaceAll("\t", "    ")

@@ -14,8 +14,8 @@ import { ManualBell } from "../../wakeup/bell.ts";
 import type { WorkerContext } from "../context.ts";
 
 /** Milliseconds until a call is tried again if the server does not say when the limit ends; doubled up to the maximum. */
-const FIRST_TRY_MS = 5 * 60_000;
-const MAX_TRY_MS = 30 * 60_000;
+const FIRST_RETRY_MS = 5 * 60_000;
+const MAX_RETRY_MS = 30 * 60_000;
 /** The random part of a wait: a share of the wait, at most `maxMs`, so that agents do not all continue at once. */
 const JITTER = { share: 0.1, maxMs: 30_000 };
 
@@ -39,14 +39,14 @@ export class AccountLimitWait {
   /** Rings for every waiting call: the agent and its subagents may wait at the same time. */
   readonly #recheck = new ManualBell(() => undefined);
   #waitingCount = 0;
-  /** Limits that this agent has met, by account and model: a record that cannot be written must not let it try in a loop. */
+  /** Limits that this agent has met, by account and model: if a record cannot be written, the agent must not retry in a loop. */
   readonly #met = new Map<string, LastingLimit>();
-  /** Limits that were met before this time do not count: a person wants another try. */
+  /** Limits that were met before this time do not count: a person wants another attempt. */
   #resumedAt = 0;
   #hasStoppedTurn = false;
   /** How many times a person has resumed this agent. */
   #resumes = 0;
-  /** How many tries in a row met a limit without a known end. */
+  /** How many attempts in a row met a limit without a known end. */
   #unknownInARow = 0;
 
   constructor(context: WorkerContext) {
@@ -102,7 +102,7 @@ export class AccountLimitWait {
     const { ref, name, notifications, view } = this.#context;
     const notice = limitNotice(account, limit, what);
     await notifications.attempt(() => sendMessage(ref, notice));
-    // Of the agent that met it first. A running lead alerts the person by the message, its own one too.
+    // Only the agent that met the limit first asks for attention. A running lead alerts the person itself, even to its own message.
     const isFirst = limit.since === limit.at && [...this.#met.values()].some(({ at }) => at === limit.at);
     if (isFirst && name !== LEAD_NAME) view.waiting(notice.text, "lead");
     else view.note(what);
@@ -111,7 +111,7 @@ export class AccountLimitWait {
   /**
    * Waits until a limit ends or a person resumes the agent. Returns early if the signal aborts. A shutdown request interrupts the
    * running turn: no model can answer it.
-   * @param autoResume without it only a person ends the wait
+   * @param autoResume if it returns false, only a person ends the wait
    * @param isBackground the call is not part of the running turn: it waits until the agent ends
    */
   async wait(
@@ -198,24 +198,27 @@ export function limitSentence(
 ): string {
   const words = name === LEAD_NAME ? optionWords("--team", ref.team) : operand(`${name}@${ref.team}`);
   const resume = `teams resume --now ${words}`;
-  const then = autoResume
-    ? `continues then by itself; at once: ${resume}`
-    : `a person continues it: ${resume}`;
+  const when = timeOfDay(limit.until, limit.at);
+  if (!autoResume) {
+    const end = limit.isKnown ? ` (the limit ends at ${when})` : "";
+    return `${name} is paused until a person resumes it${end}: ${resume}`;
+  }
   return limit.isKnown
-    ? `${name} is paused until ${timeOfDay(limit.until, limit.at)} and ${then}`
-    : `${name} is paused, tries again at ${timeOfDay(limit.until, limit.at)}, and ${then}`;
+    ? `${name} is paused until ${when}, and then continues automatically; to continue now: ${resume}`
+    : `${name} is paused until the next attempt at ${when}; to continue now: ${resume}`;
 }
 
-/** The activity of an agent that waits for the end of a limit. */
+/** The activity of an agent that waits for the end of a limit. A limit without a known end has no next attempt without auto-resume. */
 export function limitActivity(limit: ModelLimit, autoResume: boolean): string {
   const when = timeOfDay(limit.until, limit.at);
-  const end = limit.isKnown ? `until ${when}` : `next try at ${when}`;
-  return `account limit, ${end}${autoResume ? "" : "; waits for teams resume --now"}`;
+  const next = autoResume ? `, next attempt at ${when}` : "";
+  const end = limit.isKnown ? `, until ${when}` : next;
+  return `account limit${end}${autoResume ? "" : "; waits for teams resume --now"}`;
 }
 
-/** Returns when to try again a limit whose end is unknown. @param tries how many tries in a row met it */
-export function nextTry(at: number, tries: number): number {
-  return at + Math.min(FIRST_TRY_MS * 2 ** tries, MAX_TRY_MS);
+/** Returns when to try again after a limit whose end is unknown. @param attempts how many earlier attempts in a row met it */
+export function nextTry(at: number, attempts: number): number {
+  return at + Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
 }
 
 /** Returns when an agent continues after a limit: agents of one account must not all continue at once. */
@@ -228,7 +231,7 @@ function keyOf({ account, model }: LimitedModel): string {
   return `${account} ${model}`;
 }
 
-/** `14:30`; with the date if it is not within half a day. In the local time of the agent. */
+/** `14:30`; with the date if it is not within half a day. In the agent's time zone. */
 function timeOfDay(at: number, now: number): string {
   const date = new Date(at);
   const two = (part: number): string => String(part).padStart(2, "0");

@@ -54,9 +54,9 @@ class BudgetLimit {
   }
 
   /**
-   * Several members may notice the same of the team's budget: the message's id makes it one message. A member without budget is
-   * the sender itself, since the lead has to continue without it; any other notification comes from the system and starts no
-   * turn.
+   * Several members may notice the same state of the team's budget: the message's id makes it one message. A member without
+   * budget is itself the sender, since the lead has to continue without it; any other notification comes from the system and
+   * starts no turn.
    */
   async #notifyOnce({ member, limits }: Budget, level: BudgetLevel, text: string): Promise<void> {
     const event = eventMessageId("budget", member ?? "", level, JSON.stringify(defined(limits)));
@@ -68,7 +68,7 @@ class BudgetLimit {
       text,
       messageId: event,
     });
-    // A running lead notifies the user of a message of the system. One of the agent itself only starts a turn there.
+    // A running lead notifies the user of a system message. A message from the agent itself only starts a turn of the lead.
     this.showOnce(event, text, isStopped ? "person" : "lead");
   }
 }
@@ -84,13 +84,13 @@ function budgetSentence(
   if (level === "near") return `${whose} has used ${Math.floor(share * 100)} % of its budget: ${text}.`;
   const target = member === undefined ? optionWords("--team", team) : operand(`${member}@${team}`);
   const effect = member === undefined ? "all members stop" : "it stops";
-  return `${whose} has used up its budget (${text}): ${effect} until a person raises it: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
+  return `${whose} has used up its budget (${text}): ${effect} until a person raises the budget, with teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
 }
 
 /** The beginning of {@link budgetSentence}. */
 const NOTIFICATION = /^(The team|\S+) has used (?:up its budget \(|\d+ % of its budget: )/;
 
-/** Returns the text instead of a notification after a raise; undefined if the notification still holds, or is not one. */
+/** Returns the text that replaces a notification after a raise; undefined if it is still true, or is not such a notification. */
 function raisedText(ref: TeamRef, { from, text }: InboxEntry["message"]): string | undefined {
   const [start, whose = ""] = NOTIFICATION.exec(text) ?? [];
   const isOfTeam = whose === "The team";
@@ -188,8 +188,8 @@ export class BudgetWait {
   }
 
   /**
-   * Returns messages for a turn. A notification of a budget that a person has raised since then says so instead: a model that reads
-   * that all stop would stop, too.
+   * Returns messages for a turn. Replaces the notification of a budget that a person has raised since then: a model that reads
+   * that all members stop would stop, too.
    */
   upToDate(entries: readonly InboxEntry[]): readonly InboxEntry[] {
     return entries.map((entry) => {

@@ -8,7 +8,7 @@ import { answerRequest, closeRequest, openAndNotify, readAnswer } from "../../te
 import { operand } from "../../text/shell-quote.ts";
 import type { WorkerContext } from "../context.ts";
 
-/** A question of a third-party CLI to a person. Its texts are hostile. */
+/** A question of a third-party CLI to a person. Its texts are untrusted. */
 export interface CliQuestion {
   readonly question: string;
   readonly choices: readonly string[];
@@ -69,12 +69,12 @@ export class CliQuestions {
     }
   }
 
-  /** Whether a response is for one of these questions: it is then no input for a turn. */
+  /** Whether a response is for one of these questions: then it is not input for a turn. */
   has(requestId: string): boolean {
     return this.#open.some(({ id }) => id === requestId);
   }
 
-  /** Takes the answers from the request files; the first answer is there. */
+  /** Takes the answers from the request files, which contain the first answer to each question. */
   readAnswers(): void {
     for (const open of [...this.#open]) {
       const answer = readAnswer(this.#context.ref, open.id);
@@ -86,7 +86,7 @@ export class CliQuestions {
 
   /**
    * Takes a line typed in the pane as the answer to the oldest question; it may be the number of a choice.
-   * @param begun when its first character came, in milliseconds of the steady clock
+   * @param begun when its first character was typed, in milliseconds of the steady clock
    * @returns false if it is not an answer
    */
   async answerFromLine(line: string, begun: number): Promise<boolean> {
@@ -132,9 +132,9 @@ export class CliQuestions {
       this.#show(entry);
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
-      // The request may have come while the question was sent.
+      // A shutdown request may have arrived while the question was being sent.
       else if (this.#context.queue.hasShutdown) entry.settle(undefined);
-      // An answer may have come first.
+      // An answer may have arrived meanwhile, too.
       else this.readAnswers();
     });
   }

@@ -33,7 +33,7 @@ export function createGates(context: WorkerContext): WorkerGates {
 
 /** The wait for the limits of the model's account, loaded with the first model of a server. */
 export interface LazyAccountLimit {
-  /** Undefined until then. */
+  /** Undefined until it is loaded. */
   readonly current: AccountLimitWait | undefined;
   open(): Promise<AccountLimitWait>;
 }

@@ -9,7 +9,6 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team/requests/requests.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
-
 import type { WorkerContext } from "../context.ts";
 import { type PermissionPrompt, REQUEST_GUARD_MS } from "../view.ts";
 import { wholeChange, withChange } from "./request-change.ts";
@@ -42,7 +41,7 @@ interface OpenRequest {
   readonly prompt: PermissionPrompt;
   /** The input of the call. */
   readonly input: PermissionAsk["input"];
-  /** Whether the pane has shown all of it: only then it can be allowed there. */
+  /** Whether the pane has shown all of it: only then can it be allowed there. */
   isSeen: boolean;
   /** When the pane last showed it, in milliseconds of the steady clock. */
   shownAt: number;
@@ -109,8 +108,8 @@ export class PermissionRequests {
 
   /**
    * Takes a line typed in the pane as the answer to the request that is shown, the oldest one.
-   * @param begun when its first character came, in milliseconds of the steady clock; omitted for a key that answers it
-   * @param earliest the earliest time at which it may have been begun: that counts for an answer with a note
+   * @param begun when its first character was typed, in milliseconds of the steady clock; omitted for a key that answers it
+   * @param earliest the earliest possible time of its first character, which counts for an answer with a note
    * @returns false if it is not an answer; the pane shows that, and refuses an “always” that no rule can express
    */
   async answerFromLine(line: string, begun?: number, earliest = begun): Promise<boolean> {
@@ -118,7 +117,7 @@ export class PermissionRequests {
     if (open === undefined) return false;
     const typed = readTypedAnswer(line);
     if (typed === undefined) {
-      this.#refuse(`not an answer: kept for later; ${open.summary} still waits for y, n or a`);
+      this.#refuse(`not an answer, so kept for later; ${open.summary} is still waiting for y, n or a`);
       return false;
     }
     const { verdict, note } = typed;
@@ -128,7 +127,7 @@ export class PermissionRequests {
     if (from !== undefined && from < open.shownAt + REQUEST_GUARD_MS) {
       const when = from === begun ? "begun" : "perhaps begun";
       const what = isKey ? "type it again" : "it is kept for later; answer y or n";
-      this.#refuse(`${when} before ${open.summary} could be read, so not its answer: ${what}`);
+      this.#refuse(`${when} before ${open.summary} could be read, so not its answer; ${what}`);
       return isKey;
     }
     if (verdict === "always" && open.prompt.rules.length === 0) {
@@ -190,8 +189,8 @@ export class PermissionRequests {
   }
 
   /**
-   * Reads answers from the request files. A lead's own requests get no message if they are answered outside of its pane, nor
-   * does a teammate's if the answering process ended before it wrote one.
+   * Reads answers from the request files. A lead's own request gets no message if it is answered outside its pane, nor does a
+   * teammate's if the answering process ended before it wrote one.
    */
   readAnswers(): void {
     for (const open of [...this.#open]) {
@@ -270,9 +269,9 @@ export class PermissionRequests {
 
 function promptOf(
   id: string,
-  { tool, toolUseId: call, summary, path, subagentTask: whose, reason, rules, change = [] }: PermissionAsk,
+  { tool, toolUseId: call, summary, path, subagentTask: work, reason, rules, change = [] }: PermissionAsk,
 ): PermissionPrompt {
-  const subagent = whose && shortened(whose, MAX_SUBAGENT);
+  const subagent = work && shortened(work, MAX_SUBAGENT);
   return { id, call, tool, summary, path, subagent, reason, rules, change };
 }
 

@@ -95,7 +95,8 @@ export class PlanApproval {
    * @returns the request's id, or why the plan is not sent
    */
   async submit(written?: string): Promise<{ readonly requestId: string } | { readonly refusal: string }> {
-    if (this.#mode !== "plan") return { refusal: "You are not in plan mode." };
+    if (this.#mode !== "plan")
+      return { refusal: "You are not in plan mode, so no plan was sent; your work needs no approval." };
     if (this.#request !== undefined)
       return { refusal: `Your plan (${this.#request}) is already waiting for approval.` };
     if (written?.trim()) {
@@ -103,7 +104,7 @@ export class PlanApproval {
       replaceFile(this.planFile, written);
     }
     const plan = readText(this.planFile)?.trim();
-    if (!plan) return { refusal: `There is no written plan: write it to ${this.planFile} first.` };
+    if (!plan) return { refusal: `There is no written plan; write it to ${this.planFile} first.` };
     const { ref, name, color, status, view, clock } = this.#context;
     const now = clock.now();
     const requestId = planRequestId(name, ref.team, now);

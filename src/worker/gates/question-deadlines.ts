@@ -4,7 +4,7 @@ import { answerByDefault, defaultOf } from "../../team/requests/answers.ts";
 import { awaitingRequest, type RequestRecord } from "../../team/requests/requests.ts";
 import type { WorkerContext } from "../context.ts";
 
-/** Milliseconds until the next try if a default could not be sent. */
+/** Milliseconds until the next attempt if a default could not be sent. */
 const RETRY_MS = 5_000;
 
 /** Waits for the deadlines of the agent's own questions; then their default is the answer. */
@@ -30,8 +30,10 @@ export class QuestionDeadlines {
       this.#timers.delete(id);
       this.#settle(id).catch((error: unknown) => {
         if (error instanceof TeamError && error.code === "REQUEST_NOT_FOUND") return;
-        this.#context.view.error(`The default of ${id} could not be sent: ${messageOf(error)}`);
-        if (this.#context.lifecycle.isRunning) this.#wait(id, RETRY_MS);
+        const { view, lifecycle } = this.#context;
+        const next = lifecycle.isRunning ? `; the next attempt is in ${RETRY_MS / 1_000} s` : "";
+        view.error(`The default answer to ${id} could not be sent (${messageOf(error)})${next}`);
+        if (lifecycle.isRunning) this.#wait(id, RETRY_MS);
       });
     };
     this.#timers.set(id, after(ms, settle));
@@ -43,7 +45,9 @@ export class QuestionDeadlines {
     const request = awaitingRequest(ref, id, name);
     if (request === undefined || !(await answerByDefault(ref, request, clock.now()))) return;
     events.record({ type: "question", what: "defaulted", requestId: id });
-    view.note(`no answer came before the deadline: the default counts: ${defaultOf(request)?.answer}`);
+    view.note(
+      `no answer came before the deadline, so the default is the answer: ${defaultOf(request)?.answer}`,
+    );
   }
 
   #cancelAll(): void {

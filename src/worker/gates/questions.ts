@@ -13,7 +13,7 @@ import type { WorkerContext } from "../context.ts";
 import type { PlanApproval } from "./plan-approval.ts";
 import { QuestionDeadlines } from "./question-deadlines.ts";
 
-/** Milliseconds by which a rounded time of the wall clock may seem later. */
+/** Tolerance in milliseconds: a rounded time of the wall clock may seem later. */
 const ROUNDING_MS = 5;
 
 /**
@@ -94,7 +94,7 @@ export class Questions {
 
   /**
    * Takes a typed line as the answer to all questions that were open when it was begun; it may be the number of a choice.
-   * @param begun when its first character came, in milliseconds of the steady clock
+   * @param begun when its first character was typed, in milliseconds of the steady clock
    * @returns the text of the answer, and a function that closes the questions, to be called once the text is saved
    */
   answerFromLine(line: string, begun: number): { readonly text: string; close(): void } {
@@ -117,6 +117,7 @@ export class Questions {
 function defaultText(request: RequestRecord): string {
   const known = defaultOf(request);
   if (known === undefined) return "";
-  const at = known.deadline === undefined ? "" : `, at ${localTime(known.deadline, "seconds")} the answer`;
+  const at =
+    known.deadline === undefined ? "" : ` (becomes the answer at ${localTime(known.deadline, "seconds")})`;
   return `\ndefault: ${known.answer}${at}`;
 }

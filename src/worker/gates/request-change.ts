@@ -13,7 +13,7 @@ export async function withChange(request: PermissionAsk): Promise<PermissionAsk>
   return change.length === 0 ? request : { ...request, change };
 }
 
-/** Returns all lines that show what a call would do; from its input, if the shown ones are not all. */
+/** Returns all lines that show what a call would do; computes them from its input if the shown lines are not complete. */
 export function wholeChange(
   { tool, summary, change }: PermissionPrompt,
   input: PermissionAsk["input"],

@@ -25,7 +25,7 @@ export class ClientInput {
   /**
    * Drops messages that no turn has taken yet: they start no turn, and count as read.
    * @param keys of the messages
-   * @returns the keys of those that waited for a turn; the others are dropped when they are read, or a turn has taken them
+   * @returns the keys of the messages that waited for a turn; the others are dropped when they are read, or a turn has taken them
    */
   withdraw(keys: readonly string[]): Promise<readonly string[]> {
     return this.#inbound.withdraw(keys);

@@ -56,13 +56,13 @@ export async function handleControlMessage(
 function setMode(wanted: string, { view }: WorkerContext, { planApproval }: WorkerGates): void {
   const mode = permissionMode.safeParse(wanted);
   if (!mode.success) {
-    view.note(`unknown permission mode ${wanted}: not changed`);
+    view.note(`unknown permission mode ${wanted}; the mode was not changed`);
     return;
   }
   const refusal = planApproval.setMode(mode.data);
   view.note(
     refusal === undefined
       ? modeNote(mode.data)
-      : `permission mode ${mode.data} is forbidden by ${refusal}: not changed`,
+      : `permission mode ${mode.data} is forbidden by ${refusal}; the mode was not changed`,
   );
 }

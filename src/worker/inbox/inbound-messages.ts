@@ -39,7 +39,7 @@ export class InboundMessages {
     this.#membership.close();
   }
 
-  /** Drops messages that no turn has taken: they count as read. @returns the keys of those that waited */
+  /** Drops messages that no turn has taken: they count as read. @returns the keys of the messages that waited for a turn */
   async withdraw(keys: readonly string[]): Promise<readonly string[]> {
     const dropped = this.#context.queue.drop(new Set(keys));
     for (const key of keys) this.#withdrawn.add(key);

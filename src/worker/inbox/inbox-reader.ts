@@ -5,7 +5,7 @@ import { type InboxEntry, markAsRead, recordProgress, unreadMessages } from "../
 import type { WorkerContext } from "../context.ts";
 
 interface InboxHandlers {
-  /** Handles a message that needs no model, even during a turn. @returns whether it did; the message is done then */
+  /** Handles a message that needs no model, even during a turn. @returns whether it was handled; then it is no input for a turn */
   handleControlMessage(entry: InboxEntry): Promise<boolean>;
   queueForTurn(entries: readonly InboxEntry[]): void;
   /** Called after each read, with or without new messages. */
@@ -36,12 +36,12 @@ export class InboxReader {
   async run(): Promise<void> {
     const { bell, signal } = this.#context;
     while (!signal.aborted) {
-      let isToRepeat = false;
+      let readsAgain = false;
       await this.#read().catch((error: unknown) => {
-        isToRepeat = this.#wasRenamed(error);
+        readsAgain = this.#wasRenamed(error);
         this.#reportProblem(error);
       });
-      if (isToRepeat) continue;
+      if (readsAgain) continue;
       this.#handlers.afterRead();
       if ((await bell.wait({ signal })) === "aborted") return;
     }
@@ -78,7 +78,7 @@ export class InboxReader {
     else view.error(messageOf(error));
   }
 
-  /** Whether the team was missing only because it got another name meanwhile: the next read finds its inbox. */
+  /** Whether the team was missing only because it was renamed meanwhile: the next read finds its inbox. */
   #wasRenamed(error: unknown): boolean {
     return error instanceof TeamError && error.code === "TEAM_NOT_FOUND" && teamExists(this.#context.ref);
   }

@@ -30,9 +30,9 @@ export class TypedInput {
 
   /**
    * Resolves when the line was an answer, or is in the inbox file.
-   * @param begun when its first character came: a line that was begun before a request or question is not its answer; omitted
-   * for a key that answers the shown request, and for text of this program
-   * @param earliest the earliest time at which it may have been begun, if that is not known
+   * @param begun when its first character was typed: a line that was begun before a request or question is not its answer;
+   * omitted for a key that answers the shown request, and for text of this program
+   * @param earliest the earliest possible time of its first character, if the exact time is unknown
    */
   async handleLine(line: string, begun?: number, earliest?: number): Promise<void> {
     const { permissionRequests, questions, cliQuestions } = this.#gates;
@@ -77,7 +77,7 @@ export class TypedInput {
   #queueDirectly(text: string, why: Error): string {
     const { view, clock } = this.#context;
     if (!(why instanceof TeamError && why.code === "TEAM_NOT_FOUND"))
-      view.error(`kept only as long as this process runs: ${messageOf(why)}`);
+      view.error(`your line is kept only as long as this process runs (${messageOf(why)})`);
     const timestamp = new Date(clock.now()).toISOString();
     const message = { from: PERSON_NAME, text, timestamp, read: false, type: TYPED };
     const key = newUuid();

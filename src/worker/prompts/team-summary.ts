@@ -50,7 +50,7 @@ function taskLine(task: Task, name: string, completed: ReadonlySet<string>): str
   const waits = task.blockedBy.filter((id) => !completed.has(id)).map((id) => `#${id}`);
   const facts = [
     task.status,
-    ...(owner === undefined ? ["free"] : [sameName(owner, name) ? "yours" : `of ${owner}`]),
+    ...(owner === undefined ? ["free"] : [sameName(owner, name) ? "yours" : `owned by ${owner}`]),
     ...(waits.length === 0 ? [] : [`waits for ${waits.join(", ")}`]),
   ];
   return oneLine(`- #${task.id} (${facts.join("; ")}): ${task.subject}`);

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../../agent/events.ts";
 import type { WorkerContext } from "../context.ts";
 
-/** Minimum length in milliseconds of a first wait that is worth a notification; any further wait is. */
+/** Minimum length in milliseconds of a first wait that is worth a notification; any later wait is worth one. */
 const LONG_WAIT_MS = 5_000;
 /** HTTP statuses for an overloaded server and a rate limit. */
 const THROTTLING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 529]);

@@ -19,7 +19,7 @@ export function recordBackground({ ref, name, view }: Options, tasks: readonly B
   try {
     writeRecord(ref, ref.paths.agent(name).background, record);
   } catch (error) {
-    // Of a deleted team no process reads it; the worker ends when its inbox reader finds the team gone.
+    // No process reads the record of a deleted team; the worker ends when its inbox reader finds the team gone.
     if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return;
     view.error(
       `the list of background tasks could not be written (${messageOf(error)}); the tasks continue, and the next change writes it again`,

@@ -5,8 +5,8 @@ import { MAX_IDLE_RESULT } from "../../protocol/messages.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 
 /**
- * Returns the last text of an agent for its idle notice. A very long one is cut, and names the file with all of it, which the lead
- * may read without permission.
+ * Returns the last text of an agent for its idle notice. A very long text is cut, and names a file with the whole text, which the
+ * lead may read without permission.
  * @param leadDirectory returns the lead's working directory
  */
 export function noticeResult(text: string, leadDirectory: () => string): string {

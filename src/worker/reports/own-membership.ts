@@ -21,7 +21,7 @@ export class OwnMembership {
   #watch: DirectoryWatch | undefined;
   #watched = "";
   #checking: Promise<void> | undefined;
-  #isToRepeat = false;
+  #checksAgain = false;
 
   constructor(context: WorkerContext) {
     this.#context = context;
@@ -33,7 +33,7 @@ export class OwnMembership {
    * system call. Never rejects.
    */
   check(): Promise<void> {
-    this.#isToRepeat = this.#checking !== undefined;
+    this.#checksAgain = this.#checking !== undefined;
     this.#checking ??= this.#checkAll().finally(() => {
       this.#checking = undefined;
     });
@@ -48,9 +48,9 @@ export class OwnMembership {
   async #checkAll(): Promise<void> {
     const { notifications } = this.#context;
     do {
-      this.#isToRepeat = false;
+      this.#checksAgain = false;
       await notifications.attempt(() => this.#checkOnce());
-    } while (this.#isToRepeat);
+    } while (this.#checksAgain);
   }
 
   async #checkOnce(): Promise<void> {

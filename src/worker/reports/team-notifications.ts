@@ -120,7 +120,7 @@ export class TeamNotifications {
   async #resultOf({ result }: Readonly<Record<string, unknown>>): Promise<{ readonly result?: string }> {
     if (typeof result !== "string") return {};
     if (result.length <= MAX_IDLE_RESULT) return { result };
-    // It writes a file, with code that a start does not need.
+    // Loaded only here: it writes a file, with code that a start does not need.
     const { noticeResult } = await import("./notice-result.ts");
     const leadDirectory = (): string => lookUpMember(readTeam(this.#options.ref), LEAD_NAME)?.cwd || "/";
     return { result: noticeResult(result, leadDirectory) };
@@ -129,7 +129,7 @@ export class TeamNotifications {
   notifyThrottled(reason: string): Promise<void> {
     const { name } = this.#options;
     return this.#notifyLead({
-      text: `The model's server makes ${name} wait (${reason}). ${name} continues as soon as the server allows it; there is nothing to do.`,
+      text: `The model's server makes ${name} wait (${reason}). ${name} continues as soon as the server allows it; you need not do anything.`,
       summary: `${name} waits for the model's server`,
     });
   }
@@ -138,7 +138,7 @@ export class TeamNotifications {
   notifyDamaged(damage: string): Promise<void> {
     const { name } = this.#options;
     return this.#notifyLead({
-      text: `${name} has lost a part of what it knew: ${damage}. Tell it again what it needs.`,
+      text: `${name} has lost a part of its conversation: ${damage}. Send ${name} again what it needs to know.`,
       summary: `${name} has lost a part of its conversation`,
       messageId: eventMessageId("damaged", name, damage),
     });

@@ -22,8 +22,8 @@ const FINAL: ReadonlySet<string> = new Set(["TEAM_NOT_FOUND", "RECIPIENT_NOT_FOU
 
 /**
  * Sends the agent's reports in order. Keeps a report that cannot be delivered, for example because another program holds the lock
- * of the lead's inbox, in a file of the agent's run, and sends it again at the next check. If the agent ends before, the next
- * process of the agent sends it, or the process that handles the end.
+ * of the lead's inbox, in a file of the agent's run, and sends it again at the next check. If the agent ends first, its next
+ * process or the process that handles the end sends it.
  */
 export class UnsentReports {
   readonly #options: UnsentReportsOptions;
@@ -105,7 +105,7 @@ export class UnsentReports {
     }
   }
 
-  /** @returns false if the file could not be written; a report in it that was sent is dropped by its id if it is sent again */
+  /** @returns false if the file could not be written; a sent report that is still in the file is dropped by its id if it is sent again */
   #save(): boolean {
     if (!this.#isRead) return false;
     const { ref, name, view } = this.#options;

@@ -7,11 +7,11 @@ export interface TurnSummary {
   /** The agent's last text. */
   readonly text: string;
   readonly failure?: string | undefined;
-  /** An alert of its program: worth a notice, even with the same words. */
+  /** An alert of its program: worth a notice, even if the text is the same. */
   readonly isNews?: boolean;
 }
 
-/** Longest reason of a failure, in UTF-16 units. */
+/** Maximum length of a failure's reason, in UTF-16 units. */
 const MAX_FAILURE = 4_000;
 
 /**
@@ -90,7 +90,7 @@ export class WorkSinceIdle {
   }
 
   /**
-   * Returns the fields of one notice for the added turns, and starts over; undefined if it deserves none.
+   * Returns the fields of one notice for the added turns, and starts over; undefined if the turns do not deserve a notice.
    * @param heldTaskId the agent's newest task in progress
    */
   takeNotice(heldTaskId?: string): Record<string, unknown> | undefined {

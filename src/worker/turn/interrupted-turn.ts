@@ -10,13 +10,13 @@ import type { TeamRef } from "../../team/ref.ts";
 /** Maximum number of starts of one turn: after three killed processes the turn itself is probably the cause. */
 const MAX_STARTS = 3;
 
-/** Whether an earlier process left a conversation. Without one no turn was interrupted, and the agent need not be loaded. */
+/** Whether an earlier process left a conversation. If not, no turn was interrupted, and the agent need not be loaded. */
 export function hasConversation(transcript: string): boolean {
   return fileSize(transcript) !== undefined;
 }
 
 /**
- * Returns whether the last turn of a conversation ended with its process: its messages are marked as read, and the journal has
+ * Checks whether the process ended during the last turn of a conversation: its messages are marked as read, and the journal has
  * no end of their turn. A turn with messages of another team is ignored.
  * @returns `again`: resume it; `given-up`: it was started too often; undefined: no turn was interrupted
  */
@@ -30,7 +30,7 @@ export function interruptedTurn(
   if (key === undefined) return undefined;
   const turns = turnsOf(ref, name, key);
   if (turns === undefined) {
-    // The journal gets a foreign writer's message when it is marked as read, which is still to come.
+    // A foreign writer's message enters the journal when it is marked as read, which has not happened yet.
     return peekInbox(ref, name).some((message) => !message.read && messageKey(message) === key)
       ? "again"
       : undefined;

@@ -19,7 +19,7 @@ export class TurnEnd {
     this.#gates = gates;
   }
 
-  /** The last text of the newest turn that had any; half of an interrupted answer counts only without an earlier text. */
+  /** The last text of the newest turn that had any; the partial text of an interrupted turn counts only if there is no earlier text. */
   get text(): string {
     return this.#text;
   }
@@ -45,7 +45,7 @@ export class TurnEnd {
     const { isRunning } = lifecycle;
     // For a lead a turn without text is normal: most notices need no answer.
     if (role === "teammate" && saidNothing(result) && !planApproval.isWaiting) view.note("said nothing");
-    // Reports the cost of the last model call.
+    // The last model call may have used up a budget.
     await budget.check();
     workSinceIdle.addTurn(result);
     const isDone = (): boolean => isRunning && !planApproval.isWaiting && queue.isEmpty;
@@ -76,7 +76,7 @@ export class TurnEnd {
     await notifications.setInactive();
   }
 
-  /** After the program took its input, nothing is known. */
+  /** Settles a turn whose end is unseen: the program took its input, and nothing more is known. */
   async #settleUnseen(result: TurnSummary, keys: readonly string[]): Promise<void> {
     const { status, notifications, lifecycle } = this.#context;
     if (result.outcome === "interrupted" && lifecycle.isProcessEnding) return;
@@ -95,7 +95,7 @@ export class TurnEnd {
     const said = text === "" ? "rang its bell" : text;
     if (!lifecycle.isRunning || status.state === "running") return;
     if (status.state !== "unknown") return status.setActivity(said);
-    // The next message starts at once.
+    // The next message starts a turn immediately.
     if (!queue.isEmpty) return;
     workSinceIdle.addTurn({ outcome: "completed", text: said, toolCalls: 0, isNews: true });
     const notice = role === "teammate" ? workSinceIdle.takeNotice(status.taskIds.at(-1)) : undefined;

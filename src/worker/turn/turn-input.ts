@@ -55,7 +55,7 @@ function newestText(
   return { text: protocol === undefined ? message.text : proseOf(protocol), from: message.from };
 }
 
-/** Types that need an answer of a model. */
+/** Types that need an answer from a model. */
 const REQUEST_TYPES: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "shutdown_request",
   "plan_approval_request",

@@ -21,7 +21,7 @@ import { composeTurn } from "./turn-input.ts";
 
 interface TurnFacts {
   readonly keys: readonly string[];
-  /** How many it began with. */
+  /** Number of messages that the turn began with. */
   readonly messages: number;
   readonly answersShutdown: boolean;
 }
@@ -45,7 +45,7 @@ export class Turns {
     const { ref, name, view, status, transcript, notifications, shutdownRequests } = this.#context;
     const { planApproval, questions, budget } = this.#gates;
     if (!hasConversation(transcript)) return;
-    // Before the inbox is read: it may hold the verdict.
+    // Before the inbox is read: it may contain the verdict.
     planApproval.restoreAnsweredRequest();
     questions.restoreDeadlines();
     // Until the conversation is read, the agent must not be reported as idle.
@@ -102,7 +102,7 @@ export class Turns {
     if (answersShutdown) await this.#leaveShutdownUnanswered();
   }
 
-  /** Lets a person act on the agent, as far as the queue has such an action; Esc interrupts it. @returns whether it had one */
+  /** Runs the next action of a person on the agent, if one is queued; Esc interrupts it. @returns whether one was queued */
   async act(): Promise<boolean> {
     const { queue, runningTurn, status, view, agent } = this.#context;
     const action = queue.takeAction();

@@ -51,7 +51,7 @@ it("teams acp › answers the requests of acpx as in its transcript", async () =
     words: ["--teammate-mode", "tmux"],
     capabilities: sent("initialize").params?.clientCapabilities,
   });
-  // An earlier command of acpx has made the file: ada does not overwrite it unread, and asks for nothing.
+  // An earlier command of the transcript made the file: ada's Write fails without a request, as she has not read it.
   writeFileSync(join(t.home, "made.txt"), "made\n");
   const answer = await c.agent.request("session/prompt", { sessionId, prompt: params?.prompt ?? [] });
   expect(answer).toEqual(recorded.find((one) => one.id === id && one.result !== undefined)?.result);

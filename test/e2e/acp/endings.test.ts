@@ -29,7 +29,7 @@ it("teams acp › deletes a session only if its work is finished", async () => {
     code: -32600,
     message: expect.stringMatching(/1 open task.*teams delete --force /s),
   });
-  // It is still open.
+  // The session is still open.
   await c.agent.request("session/prompt", promptOf(sessionId, "Do it"));
   expect(await listed()).toMatchObject([{ name: sessionId }]);
   await c.agent.request("session/delete", { sessionId });
@@ -50,7 +50,7 @@ it("teams acp › deletes a session that is closed, but not one that another pro
   expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
 });
 
-it("teams acp › loads a session again that it has closed", async () => {
+it("teams acp › loads a session again after it was closed", async () => {
   const { t, c, sessionId } = await playedSession(TALK);
   await c.agent.request("session/prompt", promptOf(sessionId, "Plan it"));
   await c.agent.request("session/close", { sessionId });
@@ -61,12 +61,12 @@ it("teams acp › loads a session again that it has closed", async () => {
   expect(c.said()).toContain("Done.");
 });
 
-it("teams acp › can load a session after a load that failed", async () => {
+it("teams acp › loads a session after a failed load", async () => {
   const { t, c, sessionId } = await playedSession(TALK);
   await c.agent.request("session/prompt", promptOf(sessionId, "Plan it"));
   await c.agent.request("session/close", { sessionId });
   const load = { sessionId, cwd: t.home, mcpServers: [] };
-  // A file where the lead needs a directory for its bell.
+  // A file blocks the directory that the lead needs for its bell.
   const { runtime } = teamRef(teamsHome(t.env), sessionId).paths.agent(LEAD_NAME);
   mkdirSync(dirname(runtime), { recursive: true, mode: 0o700 });
   writeFileSync(runtime, "");
@@ -82,7 +82,7 @@ it("teams acp › keeps a team whose only prompt was cancelled", async () => {
   const { t, c, sessionId } = await playedSession(TALK);
   const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Plan it"));
   await c.agent.notify("session/cancel", { sessionId });
-  // The turn may have ended before.
+  // The turn may end before the cancellation arrives.
   expect(await prompt).toMatchObject({ stopReason: expect.stringMatching(/^(cancelled|end_turn)$/) });
   c.child.stdin?.end();
   expect(await c.exited).toBe(0);
@@ -91,7 +91,7 @@ it("teams acp › keeps a team whose only prompt was cancelled", async () => {
   });
 });
 
-it("teams acp › leaves nothing of a session whose client goes while it is opened", async () => {
+it("teams acp › leaves nothing of a session whose client disconnects while the session opens", async () => {
   const { t, c } = await playedSession(TALK);
   const opening = c.agent.request("session/new", { cwd: t.home, mcpServers: [] });
   const isSent = (): boolean => c.traffic.filter((line) => line.includes('"session/new"')).length === 2;
@@ -102,7 +102,7 @@ it("teams acp › leaves nothing of a session whose client goes while it is open
   expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
 });
 
-it("teams acp › deletes the empty sessions of killed processes with the next new session", async () => {
+it("teams acp › deletes the empty sessions of killed processes when a new session is created", async () => {
   const { t, c, again } = await playedSession(TALK);
   c.child.kill("SIGKILL");
   await c.exited;

@@ -50,7 +50,7 @@ it("teams acp › answers malformed messages, and continues", async () => {
   });
 });
 
-it("teams acp › answers a client of another version with version 1", async () => {
+it("teams acp › answers a client that asks for another protocol version with version 1", async () => {
   const { c, sessionId } = await playedSession(ECHO);
   c.write('{"jsonrpc":"2.0","id":97,"method":"initialize","params":{"protocolVersion":2}}');
   const answer = await eventually("the answer", () =>
@@ -61,7 +61,7 @@ it("teams acp › answers a client of another version with version 1", async () 
   expect(c.said()).toBe("One.");
 });
 
-it("teams acp › sends no half of a character, which many clients refuse with the whole message", async () => {
+it("teams acp › never sends half of a character: many clients would reject the whole message", async () => {
   const half = "a\ud83d";
   const { c, sessionId } = await playedSession(() => ({
     "team-lead": [
@@ -84,7 +84,7 @@ it("teams acp › sends no half of a character, which many clients refuse with t
   expect(c.traffic.filter((line) => /\\ud[89a-f]/.test(line))).toEqual([]);
 });
 
-it("teams acp › names tasks that cannot be read, once", async () => {
+it("teams acp › reports unreadable tasks once", async () => {
   const { t, c, sessionId } = await playedSession(() => ({
     "team-lead": [
       { on: { contains: "Plan" }, tools: [uses("TaskCreate", { subject: "first", description: "" })] },
@@ -98,7 +98,7 @@ it("teams acp › names tasks that cannot be read, once", async () => {
   await eventually("the notice", () => named() === 1);
 });
 
-it("teams acp › refuses a prompt of a megabyte, and takes the next one", async () => {
+it("teams acp › refuses a prompt of 1 MB, and accepts the next one", async () => {
   const { c, sessionId } = await playedSession(ECHO);
   const long = c.agent.request("session/prompt", promptOf(sessionId, "x".repeat(1_000_000)));
   await expect(long).rejects.toMatchObject({
@@ -109,7 +109,7 @@ it("teams acp › refuses a prompt of a megabyte, and takes the next one", async
   expect(c.said()).toContain("One.");
 });
 
-it("teams acp › ends at a message of more than 16 MB, and keeps its team", async () => {
+it("teams acp › exits on a message of more than 16 MB, and says that the connection failed", async () => {
   const { c, sessionId } = await playedSession(ECHO);
   await c.agent.request("session/prompt", promptOf(sessionId, "first"));
   c.write("x".repeat(17 * 1024 * 1024));
@@ -132,7 +132,7 @@ it("teams acp › leads two sessions at once", async () => {
   await c.agent.request("session/prompt", promptOf(other.sessionId, "again"));
 });
 
-it("teams acp › ignores the settings of a directory without trust, and says so", async () => {
+it("teams acp › ignores the settings of an untrusted directory, and says so", async () => {
   const { t, c } = await playedSession(ECHO);
   const { mkdirSync } = await import("node:fs");
   const project = join(t.home, "project");
@@ -143,7 +143,7 @@ it("teams acp › ignores the settings of a directory without trust, and says so
   await eventually("the note", () => c.said().includes("teams trust"));
 });
 
-it("teams acp › writes nothing but messages of the protocol to stdout", async () => {
+it("teams acp › writes only protocol messages to stdout", async () => {
   const { c, sessionId } = await playedSession(ECHO);
   await c.agent.request("session/prompt", promptOf(sessionId, "first"));
   c.child.stdin?.end();

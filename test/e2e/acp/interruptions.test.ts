@@ -10,7 +10,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 
 const BYPASS = ["--permission-mode", "bypassPermissions"];
 
-/** A session whose lead runs a command without an end when it reads "Wait for it", and answers to other prompts. */
+/** Opens a session whose lead runs an endless command when it reads "Wait for it", and answers other prompts. */
 const waitingSession = () =>
   playedSession(
     (home) => ({
@@ -23,7 +23,7 @@ const waitingSession = () =>
     { words: BYPASS },
   );
 
-it("teams acp › cancels in mid-tool, drops a waiting prompt, and takes the next one", async () => {
+it("teams acp › cancels a running tool call, drops a waiting prompt, and accepts the next one", async () => {
   const { t, c, sessionId } = await waitingSession();
   const first = c.agent.request("session/prompt", promptOf(sessionId, "Wait for it"));
   const call = await c.update("tool_call", ({ name }) => name === "Bash");
@@ -94,7 +94,7 @@ it("teams acp › steers a running turn: the lead reads the second prompt after 
   expect(c.said()).not.toContain("I continued.");
 });
 
-it("teams acp › keeps the team of a client that vanishes, and replays its conversation when it is loaded", async () => {
+it("teams acp › keeps the team of a client that vanishes, and replays its conversation on session/load", async () => {
   const { t, c, sessionId, again } = await playedSession(
     (home) => ({
       "team-lead": [
@@ -110,7 +110,7 @@ it("teams acp › keeps the team of a client that vanishes, and replays its conv
     { words: [...BYPASS, "--teammate-mode", "tmux"] },
   );
   const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Start ada")).catch(() => undefined);
-  await eventually("her work", () => existsSync(join(t.home, "begun")));
+  await eventually("ada's command", () => existsSync(join(t.home, "begun")));
   c.child.stdin?.end();
   expect(await c.exited).toBe(0);
   await prompt;
@@ -118,15 +118,15 @@ it("teams acp › keeps the team of a client that vanishes, and replays its conv
   expect(livenessOfAgent(ref, "ada")).toBe("dead");
 
   const next = await again();
-  const before = { sessionId, cwd: t.home, mcpServers: [] };
-  const loaded = await next.agent.request("session/load", before);
+  const params = { sessionId, cwd: t.home, mcpServers: [] };
+  const loaded = await next.agent.request("session/load", params);
   expect(loaded).toMatchObject({ modes: { currentModeId: "bypassPermissions" } });
   const shown = next.updates.map(({ update }) => update);
   expect(shown[0]).toMatchObject({ sessionUpdate: "user_message_chunk", content: { text: "Start ada" } });
   expect(shown).toContainEqual(expect.objectContaining({ sessionUpdate: "tool_call", name: "Agent" }));
   expect(next.said()).toContain("She starts.");
-  await expect(next.agent.request("session/load", before)).rejects.toThrow("open here already");
-  await eventually("her next process", () => livenessOfAgent(ref, "ada") === "alive");
+  await expect(next.agent.request("session/load", params)).rejects.toThrow("open here already");
+  await eventually("ada's new process", () => livenessOfAgent(ref, "ada") === "alive");
   writeFileSync(join(t.home, "go"), "");
   expect(await next.agent.request("session/prompt", promptOf(sessionId, "Go on"))).toMatchObject({
     stopReason: "end_turn",
@@ -152,7 +152,7 @@ it.each(["load", "resume"] as const)(
       { words: [...BYPASS, "--teammate-mode", "tmux"] },
     );
     void c.agent.request("session/prompt", promptOf(sessionId, "Start ada")).catch(() => undefined);
-    await eventually("their work", () => ["leads", "begun"].every((file) => existsSync(join(t.home, file))));
+    await eventually("both calls", () => ["leads", "begun"].every((file) => existsSync(join(t.home, file))));
     const ref = teamRef(teamsHome(t.env), sessionId);
     c.child.kill("SIGKILL");
     await c.exited;
@@ -162,9 +162,9 @@ it.each(["load", "resume"] as const)(
     expect(await next.agent.request("session/list", { cwd: t.home })).toMatchObject({
       sessions: [{ sessionId }],
     });
-    const opened = { sessionId, cwd: t.home, mcpServers: [] };
-    if (how === "load") await next.agent.request("session/load", opened);
-    else await next.agent.request("session/resume", opened);
+    const params = { sessionId, cwd: t.home, mcpServers: [] };
+    if (how === "load") await next.agent.request("session/load", params);
+    else await next.agent.request("session/resume", params);
     const isReplayed = next.updates.some(({ update }) => update.sessionUpdate === "user_message_chunk");
     expect(isReplayed).toBe(how === "load");
     writeFileSync(join(t.home, "go"), "");
@@ -173,7 +173,7 @@ it.each(["load", "resume"] as const)(
   },
 );
 
-it("teams acp › deletes the team of a session without any prompt", async () => {
+it("teams acp › deletes the team of a session that got no prompt", async () => {
   const { t, c } = await playedSession(() => ({ "team-lead": [{ say: "Nothing." }] }));
   c.child.stdin?.end();
   expect(await c.exited).toBe(0);

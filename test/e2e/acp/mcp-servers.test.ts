@@ -8,7 +8,7 @@ import { scriptFile } from "../../support/processes/script-process.ts";
 
 const server = scriptFile("mcp/server");
 
-it("teams acp › gives the lead the MCP servers of its client, with their texts as they are", async () => {
+it("teams acp › gives the lead its client's MCP servers, without expanding variables in their settings", async () => {
   const { t, c } = await playedSession(() => ({
     "team-lead": [
       { on: { contains: "Greet" }, tools: [uses("mcp__near__greet", { name: "Ada" })] },

@@ -104,7 +104,7 @@ it("teams acp › carries the plan of a teammate, and the user's approval", asyn
   expect(c.said()).toContain("It is done.");
 });
 
-it("teams acp › asks the choices of a question, and a form for an answer in words", async () => {
+it("teams acp › offers the choices of a question, and a form for a free-text answer", async () => {
   const { c, sessionId } = await playedSession(
     () => ({
       "team-lead": [
@@ -166,7 +166,7 @@ it("teams acp › carries the question of a teammate, and the user's choice", as
   expect(c.said()).toContain("The port is known.");
 });
 
-it("teams acp › refuses an option that it did not offer, and keeps the request open", async () => {
+it("teams acp › rejects an option that it did not offer, and keeps the request open", async () => {
   const { t, c, sessionId } = await playedSession((home) => ({
     "team-lead": [
       {

@@ -30,7 +30,7 @@ it("teams acp › plays a whole team: plan, calls of a teammate, permission, usa
   expect(readFileSync(made, "utf8")).toBe("made\n");
   expect(c.said()).toContain("One teammate is enough.");
   expect(c.said()).toContain("The file is made.");
-  // All of it came before the answer to the prompt.
+  // The client got the call of the teammate, the plan and the usage as updates.
   const call = await c.update(
     "tool_call",
     ({ name, title }) => name === "Write" && title.startsWith("ada: "),
@@ -72,7 +72,7 @@ it("teams acp › plays a whole team: plan, calls of a teammate, permission, usa
   expect(kindsOf(c.traffic)).toEqual(kindsOf(readTranscript("sdk-client.txt")));
 });
 
-it("teams acp --agent › is one agent without team tools", async () => {
+it("teams acp --agent › runs a single agent without team tools", async () => {
   const { t, c, sessionId } = await playedSession(
     () => ({
       "team-lead": [
@@ -92,7 +92,7 @@ it("teams acp --agent › is one agent without team tools", async () => {
   expect(members).toHaveLength(1);
 });
 
-it("teams acp › opens no session without a model", async () => {
+it("teams acp › refuses a session without a model", async () => {
   const t = privateTmux();
   const { ANTHROPIC_API_KEY: _key, ANTHROPIC_AUTH_TOKEN: _token, ANTHROPIC_BASE_URL: _url, ...env } = t.env;
   const c = await acpClient({ env, cwd: t.home });
@@ -117,7 +117,7 @@ it("teams acp › finds a playbook from the directory of its process, even for a
   expect(c.said()).toContain("From the playbook.");
 });
 
-it("teams acp › names a wrong model, and asks for no login", async () => {
+it("teams acp › reports an invalid model name as such, not as a missing login", async () => {
   const t = privateTmux();
   const c = await acpClient({ env: t.env, cwd: t.home, words: ["--model", "no such model"] });
   await expect(c.agent.request("session/new", { cwd: t.home, mcpServers: [] })).rejects.toMatchObject({
@@ -126,7 +126,7 @@ it("teams acp › names a wrong model, and asks for no login", async () => {
   });
 });
 
-it("teams acp › answers a prompt with a missing login if the model refuses the key, and continues", async () => {
+it("teams acp › answers a prompt with “authentication required” if the model rejects the key, and continues", async () => {
   const { c, sessionId } = await playedSession(() => ({
     "team-lead": [
       { on: { contains: "First" }, error: { status: 401, type: "authentication_error" } },

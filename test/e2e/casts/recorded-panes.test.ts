@@ -17,7 +17,7 @@ const PLAYBOOK = {
   },
 };
 
-/** A person at a shell in tmux, with the team crew. */
+/** Writes the playbook, and returns the pane of a person in tmux and the commands of that person. */
 function personAt(t: PrivateTmux): { readonly teams: ReturnType<typeof teamsIn>; readonly pane: string } {
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const { pane } = t.session();
@@ -47,10 +47,10 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Waits for the directory of the recordings of the only team. */
-async function ownPlace(t: PrivateTmux): Promise<string> {
+/** Waits for the recordings' directory of the only team. */
+async function castsDirectory(t: PrivateTmux): Promise<string> {
   const all = join(String(t.env.TEAMS_HOME), "teams-casts");
-  const [only = ""] = await eventually("a directory", () => existsSync(all) && readdirSync(all));
+  const [only = ""] = await eventually("the recordings", () => existsSync(all) && readdirSync(all));
   return join(all, only);
 }
 
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== "linux")("a recorded pane", () => {
     const { teams } = personAt(t);
     await teams(["create", "crew", "--rec"]);
     await spawned(teams);
-    await recorded(join(await ownPlace(t), "dev.cast"), "the clock");
+    await recorded(join(await castsDirectory(t), "dev.cast"), "the clock");
     await teams(["kill", "dev"]);
     await teams(["delete", "crew", "--force"]);
     await eventually("the recorder's end", () => recorders(t).length === 0);
@@ -152,7 +152,7 @@ describe.skipIf(process.platform !== "linux")("a recorded pane", () => {
     );
   });
 
-  it("says why it is not recorded, and works", async () => {
+  it("shows why it is not recorded, and keeps working", async () => {
     const t = privateTmux();
     const { teams } = personAt(t);
     writeFileSync(join(t.home, "casts"), "a file");
@@ -223,7 +223,7 @@ describe("run --rec", () => {
     t.session();
     t.tmux("new-window", "-d", "-t", "=work:", "-c", t.home, `${run}; ${run}; exec cat`);
     await recorded(join(t.home, "casts", "team-lead.2.cast"), "All is done.");
-    await eventually("the ends of the recorders", () => recorders(t).length === 0);
+    await eventually("both recorders to end", () => recorders(t).length === 0);
     expect(checkCast(join(t.home, "casts", "team-lead.cast")).output).toContain("All is done.");
   });
 
@@ -255,6 +255,6 @@ describe("run --rec", () => {
     ]);
     const words = ["run", "--team", "crew", "--playbook", "play.json", "--detach", "--rec", "look around"];
     expect((await teams(words)).code).toBe(0);
-    await recorded(join(await ownPlace(t), "team-lead.cast"), "look around");
+    await recorded(join(await castsDirectory(t), "team-lead.cast"), "look around");
   });
 });

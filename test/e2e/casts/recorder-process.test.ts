@@ -24,7 +24,7 @@ describe("the recorder process", () => {
       JSON.stringify(recording),
     ];
     const child = spawn("/bin/sh", words, { stdio: ["pipe", "ignore", "pipe"] });
-    // It ends before it has read everything.
+    // The recorder ends before it has read everything.
     child.stdin.on("error", () => undefined);
     write(child.stdin);
     return new Promise<number | null>((resolve) => child.once("exit", resolve));
@@ -43,7 +43,7 @@ describe("the recorder process", () => {
     expect(output === "" || output.startsWith("0 x")).toBe(true);
   });
 
-  it("uses no processor while the pane is idle", async () => {
+  it("uses no CPU time while the pane is idle", async () => {
     const { recording } = await recordingOf();
     const child = spawn(process.execPath, [TEAMS, "record-pane", JSON.stringify(recording)], {
       stdio: ["pipe", "ignore", "ignore"],

@@ -36,7 +36,7 @@ describe("replay", () => {
     expect(person.screen()).toMatch(/alpha\nbeta\ngamma\nomega$/);
   });
 
-  it("pauses, steps, goes to markers and back, and ends by keys", async () => {
+  it("pauses, steps, goes to the next and previous marker, and ends, on keys", async () => {
     const t = privateTmux();
     castIn(t, MARKED);
     const person = replaying(t, "--idle-limit", "1000");
@@ -54,7 +54,7 @@ describe("replay", () => {
     person.type(".");
     await person.sees("gamma");
     expect(person.screen()).not.toContain("omega");
-    // Keys of several characters have other meanings.
+    // The escape sequence of Up contains Escape and “[”, but must not act as these keys.
     person.type("Up", "[");
     await shows("paused · 10:00 of 2:30:00 · lead: go");
     await eventually(
@@ -76,19 +76,19 @@ describe("replay", () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("no marker")]);
   });
 
-  it.each([["by its end"], ["by Ctrl-C"]])("restores the terminal %s", async (how) => {
+  it.each([["at its end"], ["on Ctrl-C"]])("restores the terminal %s", async (how) => {
     const t = privateTmux();
     const modes = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2;5r\x1b[4h\x1b[41m\x1b(0lqk\x0e";
-    castIn(t, [[0, "o", `first\r\n${modes}inside`], ...(how === "by its end" ? [] : [[5000, "o", "x"]])]);
+    castIn(t, [[0, "o", `first\r\n${modes}inside`], ...(how === "at its end" ? [] : [[5000, "o", "x"]])]);
     const person = replaying(t, "--idle-limit", "1000");
-    if (how === "by Ctrl-C") {
+    if (how === "on Ctrl-C") {
       await eventually("the alternate screen", () => state("#{alternate_on}") === "1");
       person.type("C-c");
     }
     function state(format: string): string {
       return t.tmux("display-message", "-p", "-t", person.pane, format);
     }
-    expect(await person.code()).toBe(how === "by its end" ? 0 : 130);
+    expect(await person.code()).toBe(how === "at its end" ? 0 : 130);
     const format =
       "#{alternate_on} #{cursor_flag} #{wrap_flag} #{insert_flag} #{scroll_region_upper}-#{scroll_region_lower}";
     expect(state(format)).toBe("0 1 1 0 0-23");
@@ -96,7 +96,7 @@ describe("replay", () => {
     await person.sees("plain words\nplain words");
   });
 
-  it("keeps a hostile recording away from the terminal", async () => {
+  it("keeps the control sequences of a hostile recording from the terminal", async () => {
     const t = privateTmux({ config: "set -g set-clipboard on" });
     const hostile =
       "\x1b]52;c;ZXZpbA==\x07\x1b]2;evil title\x07\x1b[c\x1b[6n\x1b[>q\x1bP+q544e\x1b\\\x1b]10;?\x07\x1bPtmux;\x1b\x1b[6n\x1b\\\x1b[21t\x05";
@@ -110,7 +110,7 @@ describe("replay", () => {
     await person.sees("beforeafter");
     expect(t.tmux("list-buffers")).toBe("");
     expect(t.tmux("display-message", "-p", "-t", person.pane, "#{pane_title}")).not.toContain("evil title");
-    // Answers of the terminal would be typed into what runs after the replay.
+    // The terminal's answers would become input of the program that runs after the replay.
     person.type("typed", "Enter");
     await person.sees("typed\ntyped");
     expect(person.screen()).not.toMatch(/\^\[|\[\?|;rgb|\d+;\d+R/);

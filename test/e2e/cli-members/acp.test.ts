@@ -45,7 +45,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect(prompts[1]).not.toContain("You are ada");
   });
 
-  it("counts all tokens of a prompt after a failed prompt", async () => {
+  it("counts the tokens of a failed prompt and of the next prompt", async () => {
     const { spawn, teams, inbox, leadGot } = await team();
     await spawn("spend: 8\nfail: it broke");
     await eventually("the failure", async () => (await inbox()).includes("it broke"));
@@ -75,7 +75,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     await ada.sees(/^again$/m);
   });
 
-  it("continues its turn with the reasons if it ends after a refusal", async () => {
+  it("continues its turn with the reasons if the turn ends after a refusal", async () => {
     const { spawn, state, approval, teams, log } = await team({
       permissions: { deny: ["Bash(touch denied:*)"] },
     });
@@ -84,7 +84,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect((await teams("reject", (await approval()).id, "--note", "not now")).code).toBe(0);
     await eventually("the reasons", () => prompts().length === 2);
     expect(prompts()[1]).toMatch(/Bash\(touch denied\): .*touch denied/);
-    // It did more after that one, but a person gave the reason.
+    // The turn went on after this refusal, but a person gave its reason.
     expect(prompts()[1]).toContain("Bash(touch refused): not now");
     await teams("send", "ada", "run: touch again");
     expect((await teams("reject", (await approval()).id, "--note", "never")).code).toBe(0);
@@ -96,7 +96,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect(prompts()).toHaveLength(5);
   });
 
-  it("asks by teams approvals; the answer goes back; rules decide without a person", async () => {
+  it("asks through teams approvals, gets the answer, and lets rules decide without a person", async () => {
     const { spawn, state, approval, teams, repo, logged } = await team({
       permissions: { allow: ["Bash(touch ruled:*)"], deny: ["Bash(touch denied:*)"] },
     });
@@ -140,7 +140,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     await leadGot("was declined");
   });
 
-  it("says that its form was cancelled if teams cannot show the fields", async () => {
+  it("has its form cancelled, with a note, if teams cannot show the fields", async () => {
     const { spawn, teams, logged, leadGot } = await team();
     await spawn("nested-question\nsay: went on");
     await logged({ elicited: { action: "cancel" } });
@@ -153,16 +153,16 @@ describe("a CLI over the Agent Client Protocol", () => {
   it("tolerates bad output: junk, half a line, 10 MB, late tools, requests after the end, options without kinds", async () => {
     const { spawn, state, approval, teams, log, inbox, logged } = await team();
     await spawn("junk\nhalf\nbig\nlate\nafter\nsay: still here");
-    await eventually("its end", async () => (await inbox()).includes("still here"));
+    await eventually("the end of the turn", async () => (await inbox()).includes("still here"));
     await logged({ outcome: { outcome: "cancelled" } });
     await state("ada", "idle");
     await teams("send", "ada", "no-kinds: touch never\nsay: refused it");
     await teams("approve", (await approval()).id);
-    await eventually("its end", async () => (await inbox()).includes("refused it"));
+    await eventually("the end of the turn", async () => (await inbox()).includes("refused it"));
     expect(log().filter(({ outcome }) => JSON.stringify(outcome)?.includes("always"))).toEqual([]);
   });
 
-  it("continues its conversation after a crash, and gets an unread message again", async () => {
+  it("continues its conversation after a crash, without repeating its earlier answers", async () => {
     const { spawn, state, teams, log, inbox, leadGot } = await team();
     await spawn("say: remember 42");
     await leadGot("remember 42");
@@ -189,17 +189,17 @@ describe("a CLI over the Agent Client Protocol", () => {
     };
     await spawn("say: begins\nstay\nsay: the whole task");
     await prompted("the whole task");
-    // From then on, the message does not come again.
-    await eventually("that its message is read", async () => (await ada())?.unread === 0);
+    // Once the message is read, the inbox does not deliver it again.
+    await eventually("ada's message to be read", async () => (await ada())?.unread === 0);
     process.kill((await ada())?.pid ?? 0, "SIGKILL");
     await state("ada", "crashed");
     expect((await teams("resume")).code).toBe(0);
     const prompts = () => log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
-    await eventually("its turn", () => prompts().length > 1);
+    await eventually("the turn of the new process", () => prompts().length > 1);
     expect(prompts()[1]).toMatch(/You are ada[\s\S]*lost your conversation[\s\S]*say: the whole task/);
   });
 
-  it("has crashed when it closes its connection, although its process still runs", async () => {
+  it("is shown as crashed when it closes its connection, although its process still runs", async () => {
     const { spawn, state, teams, leadGot } = await team();
     await spawn("say: ready");
     await leadGot("ready");
@@ -216,7 +216,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     const spawned = await spawn("say: hi");
     if (spawned.code === 0) await state("ada", "crashed");
     const reason = "it speaks version 2 of the Agent Client Protocol, but teams needs version 1";
-    // The cause of a crash is recorded a moment after it.
+    // The cause is recorded a moment after the crash.
     await eventually(reason, async () => `${spawned.err}${JSON.stringify(await ada())}`.includes(reason));
     expect(log()).toEqual([]);
   });
@@ -232,7 +232,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect([await approvals(), existsSync(join(repo, "asked"))]).toEqual([[], false]);
   });
 
-  it("stays when it refuses a shutdown, and its reason is in the output", async () => {
+  it("keeps running when it refuses a shutdown, and its reason is in the output", async () => {
     const { spawn, teams, leadGot, state } = await team();
     await spawn("stubborn\nsay: ready");
     await leadGot("ready");
@@ -246,7 +246,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     await leadGot("still here");
   });
 
-  it("waits for the limit that another member of its account has met, with one notice for both", async () => {
+  it("waits when another member has reached the limit of their account, with one notice for both", async () => {
     const { spawn, state, teams, leadGot, inbox, log } = await team({ teams: { autoResume: false } });
     await spawn("say: ada is ready");
     await leadGot("ada is ready");
@@ -277,10 +277,10 @@ describe("a CLI over the Agent Client Protocol", () => {
     rmSync(join(place.home, "stand-in-fake", `${session}.json`));
     expect((await teams("resume")).code).toBe(0);
     await teams("send", "ada", "say: I am back");
-    await eventually("its words", async () => (await inbox()).includes("I am back"));
+    await eventually("ada's answer", async () => (await inbox()).includes("I am back"));
   });
 
-  it("works without the team's tools if it never connects, and the lead gets what to do", async () => {
+  it("works without the team's tools if it never connects to them, and the lead gets the remedy", async () => {
     const { spawn, mark, state, ada, leadGot, inbox } = await memberTeam(
       file(),
       { ...ADAPTER, firstMessageAfter: "tools", withoutTools: "trust the directory" },
@@ -288,9 +288,9 @@ describe("a CLI over the Agent Client Protocol", () => {
     );
     mark("late-tools");
     const spawned = spawn("say: without them");
-    await eventually("its question", async () => (await ada())?.state === "needs-input");
+    await eventually("the state needs-input", async () => (await ada())?.state === "needs-input");
     expect((await ada())?.activity).toBe("it has not connected to the team's tools: trust the directory");
-    await eventually("its words", async () => (await inbox()).includes("without them"));
+    await eventually("ada's answer", async () => (await inbox()).includes("without them"));
     await spawned;
     await leadGot("ada cannot use the team's tools. fake has not connected");
     expect(await inbox()).toContain("To fix this: trust the directory.");
@@ -328,7 +328,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect(made).toEqual([false, true, true]);
   });
 
-  it("is not started without its program, or for what it cannot do", async () => {
+  it("is not started if its program is missing, or with an option that it does not support", async () => {
     const { spawn, teams } = await team();
     const unknown = await teams("spawn", "bob", "--cli", "nothing", "--json");
     expect(unknown.error()).toMatchObject({ code: "INVALID_INPUT", hint: expect.stringContaining("gemini") });
@@ -345,8 +345,8 @@ describe("a CLI over the Agent Client Protocol", () => {
   });
 });
 
-describeInSandbox("a CLI inside the sandbox as a whole", () => {
-  it("can write its login and its directory, and nothing else; a request says where it runs", async () => {
+describeInSandbox("a CLI that runs as a whole inside the sandbox", () => {
+  it("can write only its login and its directory; a request says that its command runs in the sandbox", async () => {
     const { spawn, state, approval, teams, repo, place, inbox } = await team();
     const out = join(place.home, "outside");
     const key = join(place.home, ".ssh", "id_ed25519");
@@ -358,7 +358,7 @@ describeInSandbox("a CLI inside the sandbox as a whole", () => {
     const { id } = await approval();
     expect((await teams("approvals", id)).out).toContain("The command runs in the sandbox.");
     await teams("approve", id);
-    await eventually("its end", async () => (await inbox()).includes("done it"));
+    await eventually("the end of the turn", async () => (await inbox()).includes("done it"));
     await state("ada", "idle");
     // The stand-in wrote its log into the login directory, which it could read and write.
     expect([existsSync(join(repo, "inside")), existsSync(out)]).toEqual([true, false]);

@@ -23,13 +23,13 @@ import { eventually } from "../../support/timing/eventually.ts";
 
 const file = scriptFile("cli/keys");
 const NODE = process.execPath;
-/** BSD's takes other options. */
+/** Whether script(1) of util-linux is installed: BSD's takes other options. */
 const hasScript = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
 const isRoot = process.getuid?.() === 0;
-/** A message that tells the stand-in what to do, even as one line. */
-const acts = (...words: readonly string[]): string => `do · ${words.join(" · ")} · end`;
+/** Returns a message of instructions for the stand-in, which it also reads from one line. */
+const instructions = (...words: readonly string[]): string => `do · ${words.join(" · ")} · end`;
 
-/** A team, and a person's pane: a shell with job control, in which the person starts the stand-in. */
+/** Creates a team and a person's pane: a shell with job control, in which the person starts the stand-in. */
 async function team() {
   const own = await standInTeam(file(), { channel: "keys" });
   const { teams, place, env } = own;
@@ -44,7 +44,7 @@ async function team() {
   };
   const press = (key: string): string => place.tmux("send-keys", "-t", pane, key);
   const shows = (text: string) => eventually(`the screen with ${text}`, () => screen().includes(text));
-  /** Starts the stand-in there, and returns its pid. */
+  /** Starts the stand-in in the person's pane, and returns its pid. */
   const start = async (command = `${NODE} ${file()}`): Promise<number> => {
     const before = own.log().length;
     await shows("person$");
@@ -65,7 +65,7 @@ async function team() {
     (await teams("status", "--json")).json<{ members: Record<string, unknown>[] }>().members;
   const member = async (name = "ada"): Promise<Record<string, unknown> | undefined> =>
     (await members()).find((one) => one.name === name);
-  /** Adopts it, and waits for its bridge. */
+  /** Adopts the stand-in as ada, and waits for its bridge. */
   const adopt = async (...more: readonly string[]) => {
     const adopted = await teams("adopt", pane, "--name", "ada", ...more);
     if (adopted.code === 0) await own.state("ada", "unknown");
@@ -95,30 +95,30 @@ async function team() {
   };
 }
 
-describe("teams adopt", () => {
-  it("gets its messages by its keyboard, and acts in its own name; the pane stays as it is", async () => {
+describe("an adopted program", () => {
+  it("gets its messages by its keyboard, and acts in its own name; its pane is not changed", async () => {
     const { start, adopt, place, pane, prompted, state, teams, member, inbox, repo } = await team();
     const facts = "#{window_id} #{pane_title} #{window_layout} #{@teams_agent} #{pane_pid}";
-    const look = (): string => place.tmux("display-message", "-p", "-t", pane, facts);
+    const paneState = (): string => place.tmux("display-message", "-p", "-t", pane, facts);
     const pid = await start();
-    const before = look();
+    const before = paneState();
     const adopted = await adopt();
     expect([adopted.code, adopted.err]).toEqual([0, ""]);
     expect(adopted.out).toContain(`in pane ${pane}, process ${pid}: its messages are typed into the pane`);
     await state("ada", "unknown");
     expect(await member()).toMatchObject({ alive: true, paneId: pane, backend: "process" });
-    await teams("send", "ada", acts(`shell: ${NODE} ${TEAMS} send team-lead "says ada"`, "bell"));
-    expect(await prompted("says ada")).toMatch(/You are ada, a teammate[\s\S]*stays when you leave/);
+    await teams("send", "ada", instructions(`shell: ${NODE} ${TEAMS} send team-lead "says ada"`, "bell"));
+    expect(await prompted("says ada")).toMatch(/You are ada, a teammate[\s\S]*keeps running when you leave/);
     await state("ada", "idle");
     const messages = (JSON.parse(await inbox()) as { messages: { from: string; text: string }[] }).messages;
     expect(messages.find(({ text }) => text === "says ada")?.from).toBe("ada");
     expect((await teams("peek", "ada")).out).toContain("person$");
-    expect(look()).toBe(before);
+    expect(paneState()).toBe(before);
     expect(existsSync(join(repo, "hacked"))).toBe(false);
   });
 
   it.each(["work:named.0", "work:named", "=work:nam", "work:^.{top}"])(
-    "takes the target %s as tmux does",
+    "is found by the target %s, as tmux finds it",
     async (target) => {
       const { place, pane, teams, members } = await team();
       const words = ["-d", "-t", "=work:", "-n", "named", "-P", "-F", "#{pane_id}", "--", "cat"];
@@ -130,7 +130,7 @@ describe("teams adopt", () => {
     },
   );
 
-  it("takes a pane with the id of the lead's pane on another tmux server", async () => {
+  it("may be in a pane with the id of the lead's pane, on another tmux server", async () => {
     const { start, adopt, place, pane, member } = await team();
     const ref = teamRef(teamsHome(place.env), "crew");
     const here = Number(place.tmux("display-message", "-p", "-t", pane, "#{pid}"));
@@ -144,7 +144,7 @@ describe("teams adopt", () => {
     expect(await member()).toMatchObject({ paneId: pane });
   });
 
-  it("gets messages after a resize, and a text by teams type", async () => {
+  it("gets messages after a resize, and a text from teams type", async () => {
     const { start, adopt, place, prompted, teams, logged } = await team();
     await start();
     await adopt();
@@ -160,7 +160,7 @@ describe("teams adopt", () => {
     ["shutdown", ["shutdown", "ada", "--timeout", "180"]],
     ["kill", ["kill", "ada"]],
     ["kill --force", ["kill", "ada", "--force"]],
-  ])("stays when the member leaves by %s: only the bridge ends, and the output says so", async (_, words) => {
+  ])("keeps running after %s: only its bridge ends, and the output says so", async (_, words) => {
     const { start, adopt, pane, place, prompts, prompted, teams, member } = await team();
     const pid = await start();
     await adopt();
@@ -178,7 +178,7 @@ describe("teams adopt", () => {
     expect(prompts()).toHaveLength(1);
   });
 
-  it("types nothing into the shell while the program is suspended", async () => {
+  it("gets no text while it is suspended, and neither does the shell in its pane", async () => {
     const { start, adopt, press, type, shows, prompted, state, teams, repo, logged } = await team();
     await start();
     await adopt();
@@ -203,7 +203,7 @@ describe("teams adopt", () => {
     expect(existsSync(join(repo, "hacked"))).toBe(false);
   });
 
-  it("has exited when the person quits it, and nothing is typed into the shell", async () => {
+  it("is shown as exited when the person quits it, and nothing is typed into the shell", async () => {
     const { start, adopt, type, shows, state, teams, repo, screen } = await team();
     await start();
     await adopt();
@@ -223,7 +223,7 @@ describe("teams adopt", () => {
     expect(existsSync(join(repo, "hacked"))).toBe(false);
   });
 
-  it("has exited when its pane is closed", async () => {
+  it("is shown as exited when its pane is closed", async () => {
     const { start, adopt, place, pane, state } = await team();
     place.tmux("new-window", "-d", "-t", "=work:", "sleep", "600");
     await start();
@@ -232,7 +232,7 @@ describe("teams adopt", () => {
     await state("ada", "exited");
   });
 
-  it("is reached again by teams resume after its bridge was killed", async () => {
+  it("gets its messages again after teams resume when its bridge was killed", async () => {
     const { start, adopt, state, member, teams, prompted, place } = await team();
     const pid = await start();
     await adopt();
@@ -241,7 +241,7 @@ describe("teams adopt", () => {
     await teams("send", "ada", "say: kept for later");
     expect((await teams("resume", "--teammate-mode", "tmux")).code).toBe(0);
     await prompted("kept for later");
-    await teams("send", "ada", acts("bell"));
+    await teams("send", "ada", instructions("bell"));
     await state("ada", "idle");
     expect(await member()).toMatchObject({ backend: "process", alive: true });
     expect(typeof startTimeOf(pid)).toBe("string");
@@ -253,7 +253,7 @@ describe("teams adopt", () => {
     await start();
     await adopt();
     const pipes = (): string => place.tmux("display-message", "-p", "-t", pane, "#{pane_pipe}").trim();
-    await eventually("its pipe", () => pipes() === "1");
+    await eventually("the bridge's pipe", () => pipes() === "1");
     expect((await teams("delete", "crew", "--force")).code).toBe(0);
     await eventually("the end of the pipe", () => pipes() === "0");
     await teams("create", "crew");
@@ -269,7 +269,7 @@ describe("teams adopt", () => {
     expect(pipes()).toBe("1");
   });
 
-  it("gets its messages by codex queue if its thread is proven, else by its keyboard, with the reason", async () => {
+  it("gets its messages by codex queue if its thread is proven, otherwise by its keyboard, with the reason", async () => {
     const { start, teams, pane, place, home, type, shows, log, logged, env, repo } = await team();
     const bin = join(place.home, "bin");
     const sessions = join(place.home, "codex-home", "sessions", "2026");
@@ -314,16 +314,26 @@ describe("teams adopt", () => {
     expect([adopted.err, adopted.out]).toEqual(["", expect.stringContaining("reads its inbox itself")]);
     expect((await members()).find(({ name }) => name === "mia")).toMatchObject({ alive: true, paneId: pane });
   });
+});
 
-  it("refuses a claude whose command line names another team", async () => {
+describe("teams adopt refuses", () => {
+  it("a claude whose command line names another team", async () => {
     const { start, teams, pane, env } = await team();
     const flags = "--agent-id mia@other --agent-name mia --team-name other";
     await start(`CLAUDE_CONFIG_DIR=${env.TEAMS_HOME} ${NODE} ${file()} ${flags}`);
     expect((await teams("adopt", pane)).err).toContain("is not proven to belong to team crew");
   });
-});
 
-describe("teams adopt refuses", () => {
+  it.skipIf(!isRoot)("a program for a team of another user", async () => {
+    const { start, adopt, place, members } = await team();
+    await start();
+    chownSync(place.paths("crew").dir, 12_345, 12_345);
+    const { code, err } = await adopt();
+    expect([code, err]).toEqual([1, expect.stringContaining("belong to another user")]);
+    chownSync(place.paths("crew").dir, 0, 0);
+    expect(await members()).toHaveLength(1);
+  });
+
   it("a shell, a missing pane, a pane of teams, an adopted program, and the lead's name", async () => {
     const { teams, pane, start, adopt, place, members, shows } = await team();
     await shows("person$");
@@ -333,9 +343,9 @@ describe("teams adopt refuses", () => {
     expect((await teams("adopt", "%99")).err).toContain("There is no pane");
     expect((await teams("adopt", "work:0.0; kill-server")).err).toContain("There is no pane");
     await teams("spawn", "bob", "--teammate-mode", "tmux", "--model", "scripted");
-    const ours =
+    const teamsPane =
       place.tmux("list-panes", "-a", "-F", "#{pane_id} #{@teams_agent}").match(/(%\d+) \S/)?.[1] ?? "";
-    expect((await teams("adopt", ours)).err).toContain("belongs to teams");
+    expect((await teams("adopt", teamsPane)).err).toContain("belongs to teams");
     await start();
     expect((await teams("adopt", pane, "--name", "team-lead")).code).not.toBe(0);
     expect((await adopt()).code).toBe(0);
@@ -349,7 +359,7 @@ describe("teams adopt refuses", () => {
     expect((await members()).map(({ name }) => name)).toEqual(["team-lead", "bob", "ada"]);
   });
 
-  it("a claude that shows a startup dialog, according to its own memory", async () => {
+  it("a claude that may show a startup dialog, according to its own state file", async () => {
     const { start, teams, pane, place } = await team();
     const claude = join(place.home, "claude.mjs");
     copyFileSync(file(), claude);
@@ -376,7 +386,7 @@ describe("teams adopt refuses", () => {
   });
 
   it.skipIf(!hasScript)(
-    "a program that passes its keys to a shell; one that does so later gets nothing",
+    "a program that passes its keys to a shell; a member that begins to do so gets no text",
     async () => {
       const { teams, pane, place, type, shows, adopt, state, repo } = await team();
       const relay = 'exec script -q -c "env PS1=inner\\$ bash --norc --noprofile -i" /dev/null';
@@ -420,11 +430,11 @@ describe("teams adopt refuses", () => {
     await teams(
       "send",
       "ada",
-      acts(...commands.map((one) => `shell: ${commandWithoutIdentity(one)} --team crew`)),
+      instructions(...commands.map((one) => `shell: ${commandWithoutIdentity(one)} --team crew`)),
     );
     await prompted("join crew");
     await eventually(
-      "its commands",
+      "ada's commands",
       () => log().filter((line) => "shell" in line).length === commands.length,
     );
     const errors = log().flatMap((line) => ("shell" in line ? [String(line.err)] : []));
@@ -448,12 +458,12 @@ describe("teams join", () => {
     await logged({ shell: 0 });
     await state("ada", "unknown");
     expect(await member()).toMatchObject({ paneId: pane });
-    await teams("send", "ada", acts(`shell: ${NODE} ${TEAMS} send team-lead "I am in"`));
+    await teams("send", "ada", instructions(`shell: ${NODE} ${TEAMS} send team-lead "I am in"`));
     await prompted("I am in");
-    await eventually("its message", async () => /"from": ?"ada"/.test(await inbox()));
+    await eventually("ada's message", async () => /"from": ?"ada"/.test(await inbox()));
   });
 
-  it("says what to do in a shell, outside of tmux, and in an unknown team", async () => {
+  it("says what to do when it runs in a shell, outside tmux or for an unknown team", async () => {
     const { type, shows, teams, members, start, log } = await team();
     await shows("person$");
     type(`clear; ${NODE} ${TEAMS} join crew 2>&1 | tr -d '\\n'`);
@@ -468,7 +478,7 @@ describe("teams join", () => {
     expect(await members()).toHaveLength(1);
   });
 
-  it("adopts only the program that ran it when TMUX_PANE names another pane", async () => {
+  it("refuses if TMUX_PANE names a pane whose program did not run it", async () => {
     const { start, pane, place, inPane, repo, members, home } = await team();
     await start();
     const run = teamsIn({ ...inPane, TMUX_PANE: pane }, repo);
@@ -480,16 +490,6 @@ describe("teams join", () => {
       "the refusal",
       () => existsSync(`${home}/err`) && readFileSync(`${home}/err`, "utf8").includes("nothing was adopted"),
     );
-    expect(await members()).toHaveLength(1);
-  });
-
-  it.skipIf(!isRoot)("joins no team of another user", async () => {
-    const { start, adopt, place, members } = await team();
-    await start();
-    chownSync(place.paths("crew").dir, 12_345, 12_345);
-    const { code, err } = await adopt();
-    expect([code, err]).toEqual([1, expect.stringContaining("belong to another user")]);
-    chownSync(place.paths("crew").dir, 0, 0);
     expect(await members()).toHaveLength(1);
   });
 });

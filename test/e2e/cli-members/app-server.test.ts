@@ -20,7 +20,7 @@ testMemberContract({ adapter: ADAPTER, file, conversation: ["thread/start", "thr
 const team = (settings: Readonly<Record<string, unknown>> = {}) =>
   memberTeam(file(), ADAPTER, "tmux", settings);
 
-describe("Codex by its app-server", () => {
+describe("Codex over its app-server", () => {
   it("gets its model and its effort for each turn, even after a restart", async () => {
     const { spawn, state, log, logged, teams, prompted } = await team();
     const spawned = await spawn("say: hi", "--model", "big", "--effort", "high");
@@ -49,7 +49,7 @@ describe("Codex by its app-server", () => {
     await state("ada", "idle");
     expect(log()[0]).toMatchObject({ approvalPolicy: "untrusted" });
     expect(JSON.stringify(log()[0])).toContain("mcp_servers.teams.command");
-    // It begins no turn without the team's tools.
+    // Codex starts no turn without the team's tools.
     expect(log()[0]).toMatchObject({ args: expect.arrayContaining(["mcp_servers.teams.required=true"]) });
     await teams("send", "ada", "say: second");
     await leadGot("second");
@@ -60,7 +60,7 @@ describe("Codex by its app-server", () => {
     expect(prompts[1]).not.toContain("You are ada");
   });
 
-  it("asks through teams approvals, passes the answer back, and lets rules decide without a person", async () => {
+  it("asks through teams approvals, gets the answer, and lets rules decide without a person", async () => {
     const { spawn, state, approval, teams, repo } = await team({
       permissions: { allow: ["Bash(touch ruled:*)"], deny: ["Bash(touch denied:*)"] },
     });
@@ -91,7 +91,7 @@ describe("Codex by its app-server", () => {
     ]);
   });
 
-  it("takes an answer and a turn of the person in its own screen", async () => {
+  it("accepts an answer and a prompt that a person types on its own screen", async () => {
     const { spawn, state, approval, teams, repo, leadGot, type } = await team();
     await spawn("run: touch asked\nsay: asked it");
     await approval();
@@ -135,7 +135,7 @@ describe("Codex by its app-server", () => {
     expect(log().some(({ prompt }) => String(prompt).includes("it is calm"))).toBe(false);
   });
 
-  it("takes the answer that a person gives in its screen first", async () => {
+  it("uses the answer that a person gives first, on its own screen", async () => {
     const { spawn, leadGot, approval, approvals, type, teams } = await team();
     await spawn("question\nsay: was answered");
     const { id } = await approval();
@@ -145,7 +145,7 @@ describe("Codex by its app-server", () => {
     expect((await teams("approve", id, "--note", "1")).code).not.toBe(0);
   });
 
-  it("asks the fields of a form, again if an answer does not fit", async () => {
+  it("asks for the fields of a form, and again after an invalid answer", async () => {
     const { spawn, teams, approval, logged } = await team();
     await spawn("form");
     const first = await approval();
@@ -161,7 +161,7 @@ describe("Codex by its app-server", () => {
     });
   });
 
-  it("survives bad habits: junk, half a frame, 10 MB, other threads, late tools, requests after the end", async () => {
+  it("survives junk, half a frame, 10 MB of output, other threads, late tools and a request after the turn", async () => {
     const { spawn, state, leadGot, teams } = await team();
     await spawn("junk\nhalf\nbig\nhelper\nlate\nafter\nsay: still here");
     await leadGot("still here");

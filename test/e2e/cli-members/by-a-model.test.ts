@@ -17,7 +17,7 @@ tools: Read
 You are an outsider by trade.
 `;
 
-/** A team with the stand-in, a type for it, and a playbook whose lead starts ada with this input. */
+/** Creates a team with the stand-in, an agent type for it, and a playbook whose lead starts ada with `agent`. */
 async function team(agent: object, settings: object = {}, adapter: object = {}) {
   const own = await standInTeam(file(), { ...ADAPTER, ...adapter }, { ...settings, teammateMode: "process" });
   mkdirSync(join(own.place.root, "agents"));
@@ -32,7 +32,7 @@ async function team(agent: object, settings: object = {}, adapter: object = {}) 
   return { ...own, run, prompts };
 }
 
-it("Agent with a cli › asks before it starts the CLI, and works with it once a person allows it", async () => {
+it("Agent with a cli › asks before it starts the CLI, and starts it once a person allows it", async () => {
   const { run, teams, log, prompts } = await team({ prompt: "say: hello from outside", cli: "fake" });
   const ended = run();
   const approval = await eventually("the request", async () => {
@@ -49,7 +49,7 @@ it("Agent with a cli › asks before it starts the CLI, and works with it once a
   expect(prompts()[0]).toContain("say: hello from outside");
 });
 
-it("Agent with a type that names a cli › starts it by a rule, with the type's text and tools only", async () => {
+it("Agent with a type that names a cli › starts the CLI if a rule allows it, with only the type's text and tools", async () => {
   const { run, prompts, repo, logged } = await team(
     { prompt: "run: touch never\nsay: was refused", subagent_type: "outsider" },
     { permissions: { allow: ["Agent(cli:fake)"] } },
@@ -60,7 +60,7 @@ it("Agent with a type that names a cli › starts it by a rule, with the type's 
   expect(existsSync(join(repo, "never"))).toBe(false);
 });
 
-it("Agent with a cli in a version that is refused › fails the call, and starts nothing", async () => {
+it("Agent with a cli in an unsupported version › fails, and starts nothing", async () => {
   const unsupported = { versions: ">=2", why: "It speaks another interface." };
   const allow = ["Agent(cli:fake)"];
   const own = await team({ prompt: "say: hi", cli: "fake" }, { permissions: { allow } }, { unsupported });
@@ -70,7 +70,7 @@ it("Agent with a cli in a version that is refused › fails the call, and starts
   const files = readdirSync(root, { recursive: true, encoding: "utf8" });
   const conversations = files.filter((one) => one.endsWith(".jsonl"));
   const texts = conversations.map((one) => readFileSync(join(root, one), "utf8"));
-  // In the result of the call.
+  // The lead's conversation contains the result of the call.
   expect(texts.join("")).toContain("fake 2.0.1 was not started: It speaks another interface.");
   const { members } = (await own.teams("status", "--team", "boat", "--json")).json<{
     members: { name: string }[];

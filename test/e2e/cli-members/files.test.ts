@@ -20,7 +20,7 @@ testMemberContract({ adapter: ADAPTER, file, conversation: ["new", "resumed"] })
 
 async function team(settings: Readonly<Record<string, unknown>> = {}) {
   const own = await memberTeam(file(), ADAPTER, "tmux", settings);
-  /** Waits until the member is shown as waiting for the person, which takes ten seconds. */
+  /** Waits until the member is shown as waiting for a person, which takes ten seconds. */
   const blocked = (): Promise<unknown> =>
     eventually("the blocked member", async () =>
       (await own.teams("status", "--json")).out.includes('"needs-input"'),
@@ -31,7 +31,7 @@ async function team(settings: Readonly<Record<string, unknown>> = {}) {
   return { ...own, blocked, press };
 }
 
-describe("Qwen by its files", () => {
+describe("Qwen over its files", () => {
   it("works like any other member: first message, mode, last words, tokens", async () => {
     const { spawn, state, log, leadGot, teams, repo, paneShowing } = await team();
     const spawned = await spawn("say: hello from the other make");
@@ -50,7 +50,7 @@ describe("Qwen by its files", () => {
     expect(members.find(({ name }) => name === "ada")).toMatchObject({ tokens: { input: 20, output: 10 } });
   });
 
-  it("sends no text that Qwen would execute: no shell command, no slash command, no file", async () => {
+  it("gets no text that it would run as a shell command or slash command, or include as a file", async () => {
     const { spawn, leadGot, log } = await team();
     await spawn("say: over\n/quit\n@secret and a@b.c");
     await leadGot("over");
@@ -59,7 +59,7 @@ describe("Qwen by its files", () => {
     expect(first).toMatch(/^\\@secret and a@b\.c$/m);
   });
 
-  it("asks by teams approvals; the answer goes back; rules decide without a person", async () => {
+  it("asks through teams approvals, gets the answer, and lets rules decide without a person", async () => {
     const { spawn, state, approval, teams, repo, prompted } = await team({
       permissions: { allow: ["Bash(touch ruled:*)"], deny: ["Bash(touch denied:*)"] },
     });
@@ -84,7 +84,7 @@ describe("Qwen by its files", () => {
     ]);
   });
 
-  it("withdraws a request that the person answers in its own screen", async () => {
+  it("withdraws a request that the person answers on its own screen", async () => {
     const { spawn, approval, approvals, type, leadGot, repo, log } = await team();
     await spawn("run: touch here\nsay: went on");
     await approval();
@@ -95,7 +95,7 @@ describe("Qwen by its files", () => {
     expect(log().filter((line) => "answered" in line)).toEqual([]);
   });
 
-  it("withdraws a request that the person refuses in its own screen, and says that the turn was interrupted", async () => {
+  it("withdraws a request that the person refuses on its own screen, and reports an interrupted turn", async () => {
     const { spawn, state, approval, approvals, press, inbox } = await team();
     await spawn("run: touch here\nsay: never");
     await approval();
@@ -105,7 +105,7 @@ describe("Qwen by its files", () => {
     expect(await inbox()).toContain("interrupted");
   });
 
-  it("survives bad habits: odd and half events, 10 MB, late results, requests after the end and of subagents", async () => {
+  it("survives odd and half events, 10 MB of output, late results and requests after the turn or of subagents", async () => {
     const { spawn, state, leadGot, teams, approvals, logged, repo } = await team();
     await spawn("odd\nhalf\nbig\nforeign\nlate\nauto: true\nsay: still here");
     await leadGot("still here");
@@ -154,7 +154,7 @@ describe("Qwen by its files", () => {
     expect(existsSync(join(repo, "asked"))).toBe(false);
   });
 
-  it("is left by an interrupted turn that it does not end, and gets no message in that turn", async () => {
+  it("is idle after an interrupt even if its turn does not end, and gets no message during that turn", async () => {
     const { spawn, state, logged, teams, inbox, prompted, log, blocked } = await team();
     await spawn("deaf\nstay");
     await prompted("stay");
@@ -176,7 +176,7 @@ describe("Qwen by its files", () => {
     expect(log().filter((line) => "prompt" in line)).toHaveLength(1);
   });
 
-  it("needs the person when a dialog delays a message", async () => {
+  it("needs input when a dialog delays a message", async () => {
     const { spawn, blocked, type, leadGot, teams } = await team();
     await spawn("modal\nsay: over");
     await leadGot("over");
@@ -208,12 +208,12 @@ describe("Qwen by its files", () => {
     await leadGot("heard");
   });
 
-  it("removes its files at its end", async () => {
+  it("removes its files when it ends", async () => {
     const { spawn, state, teams, log } = await team();
     await spawn("say: hi");
     await state("ada", "idle");
-    // It is idle before its program has begun.
-    const begun = await eventually("its start", () => log().find((line) => "new" in line));
+    // ada is idle before her program has started.
+    const begun = await eventually("the start of the program", () => log().find((line) => "new" in line));
     const args = begun.args as readonly string[];
     const events = args[args.indexOf("--json-file") + 1] ?? "";
     expect(existsSync(events)).toBe(true);

@@ -10,7 +10,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 const file = scriptFile("cli/hooks");
 const ADAPTER: Omit<AdapterInput, "command"> = {
   channel: "hooks",
-  // With a key in the environment, Gemini asks no keychain, so its input is trusted sooner.
+  // With a key in the environment, Gemini does not ask a keychain, so teams trusts its input sooner.
   env: { GEMINI_API_KEY: "k" },
   resume: "resume",
   modes: { default: "default" },
@@ -82,7 +82,7 @@ describe("Gemini over hooks", () => {
     expect(log().filter((line) => "refused" in line)).toHaveLength(1);
   });
 
-  // Elsewhere the processes of a hook cannot be listed this way.
+  // Only Linux lists the children of a process in /proc.
   it.skipIf(!existsSync("/proc/self/task"))("refuses a call whose hook was killed", async () => {
     const { spawn, approval, approvals, log, repo, leadGot } = await team();
     await spawn("killed: touch never\nsay: went on");
@@ -96,7 +96,7 @@ describe("Gemini over hooks", () => {
     expect(JSON.stringify(log())).toContain("teams did not answer");
   });
 
-  it("withdraws a request when the person presses Escape in its screen", async () => {
+  it("withdraws a request when the person presses Escape on its own screen", async () => {
     const { spawn, state, approval, approvals, place, paneShowing, inbox, repo } = await team();
     await spawn("run: touch never\nsay: never");
     await approval();
@@ -118,7 +118,7 @@ describe("Gemini over hooks", () => {
     await leadGot("after it");
   });
 
-  it("is needs-input during a question on its screen", async () => {
+  it("needs input while a question is on its screen", async () => {
     const { spawn, state, type, leadGot, logged } = await team();
     await spawn("question\nsay: heard");
     await logged({ question: "asked" });
@@ -127,7 +127,7 @@ describe("Gemini over hooks", () => {
     await leadGot("heard");
   });
 
-  it("types nothing into a dialog that asks for a login after its session began", async () => {
+  it("gets no text while a dialog asks for a login after its session began", async () => {
     const { spawn, mark, state, type, leadGot, log, teams } = await team();
     mark("login");
     const spawned = spawn("say: heard");
@@ -141,7 +141,7 @@ describe("Gemini over hooks", () => {
     ]);
   });
 
-  it("types nothing into a dialog that the person opened", async () => {
+  it("gets no text while a dialog that the person opened is on its screen", async () => {
     const { spawn, state, type, leadGot, teams, place, paneShowing, log, logged } = await team();
     await spawn("say: first");
     await logged({ rested: true });
@@ -155,7 +155,7 @@ describe("Gemini over hooks", () => {
     expect(log().filter((line) => "entered" in line)).toEqual([]);
   });
 
-  it("presses Enter again if its program took the key for a new line", async () => {
+  it("gets Enter again if it took the first one for a new line", async () => {
     const { spawn, teams, leadGot, logged } = await team();
     await spawn("sticky\nsay: first");
     await logged({ rested: true });
@@ -164,7 +164,7 @@ describe("Gemini over hooks", () => {
     await leadGot("second");
   });
 
-  it("types a text again that left the input without a turn", async () => {
+  it("gets a text again that left its input without a turn", async () => {
     const { spawn, teams, leadGot, log, logged } = await team();
     await spawn("lossy\nsay: first");
     await logged({ rested: true });
@@ -174,7 +174,7 @@ describe("Gemini over hooks", () => {
     expect(log().filter(({ prompt }) => String(prompt).includes("second"))).toHaveLength(1);
   });
 
-  it("finds its input without the cursor, and keeps off a draft there", async () => {
+  it("gets no text while its input contains a draft, even if the cursor is elsewhere", async () => {
     const { spawn, mark, state, teams, leadGot, place, paneShowing, log, logged } = await team();
     mark("unfocused");
     await spawn("say: first");

@@ -22,7 +22,7 @@ testMemberContract({ adapter: ADAPTER, file, conversation: ["session/new", "sess
 const team = (settings: Readonly<Record<string, unknown>> = {}) =>
   memberTeam(file(), ADAPTER, "tmux", settings);
 
-describe("OpenCode by a plugin", () => {
+describe("OpenCode over a plugin", () => {
   it("works like any other member: first message, mode, last words, tokens, cost", async () => {
     const { spawn, state, log, logged, leadGot, teams, repo, paneShowing } = await team();
     const spawned = await spawn("say: hello from the other make");
@@ -43,14 +43,14 @@ describe("OpenCode by a plugin", () => {
     });
   });
 
-  it("answers messages with the model of --model, which its screen has too", async () => {
+  it("uses the model of --model for messages and on its own screen", async () => {
     const { spawn, logged } = await team();
     await spawn("say: hi", "--model", "maker/big");
     await logged({ args: ["--model", "maker/big"] });
     await logged({ agent: "build", model: "maker/big" });
   });
 
-  it("asks by teams approvals; the answer goes back; rules decide without a person", async () => {
+  it("asks through teams approvals, gets the answer, and lets rules decide without a person", async () => {
     const { spawn, state, approval, teams, repo, logged } = await team({
       permissions: { allow: ["Bash(touch ruled:*)"], deny: ["Bash(touch denied:*)"] },
     });
@@ -75,7 +75,7 @@ describe("OpenCode by a plugin", () => {
     await logged({ reply: "reject", hasMessage: true });
   });
 
-  it("withdraws a request that the person answers in its own screen", async () => {
+  it("withdraws a request that the person answers on its own screen", async () => {
     const { spawn, approval, approvals, type, leadGot, repo, log } = await team();
     await spawn("run: touch here\nsay: went on");
     await approval();
@@ -86,7 +86,7 @@ describe("OpenCode by a plugin", () => {
     expect(log().filter((line) => "reply" in line)).toEqual([]);
   });
 
-  it("survives bad habits: odd events, 10 MB, late tools, requests after the end and of other sessions", async () => {
+  it("survives odd events, 10 MB of output, late tools and requests after the turn or of other sessions", async () => {
     const { spawn, state, leadGot, teams, approvals, logged, repo } = await team();
     await spawn("odd\nbig\nlate\nforeign\nsay: still here");
     await leadGot("still here");
@@ -125,7 +125,7 @@ describe("OpenCode by a plugin", () => {
     expect(environment).not.toMatch(/password|teams-bridge|fetch_retries|"bash":"ask"/i);
   });
 
-  it("ends with everything that it started, after a turn to say goodbye", async () => {
+  it("ends with every process that it started, after a last turn to say goodbye", async () => {
     const { spawn, state, teams, log } = await team();
     await spawn("child");
     await state("ada", "idle");
@@ -146,7 +146,7 @@ describe("OpenCode by a plugin", () => {
     expect((await approval()).summary).toContain("fake did not start: it ended with exit code 1");
   });
 
-  it("is not started again after an update to a version that its channel does not know", async () => {
+  it("is not started again after an update to an unsupported version", async () => {
     const unsupported = { versions: ">=2", why: "It speaks another interface." };
     const own = await memberTeam(file(), { ...ADAPTER, unsupported }, "tmux");
     const { spawn, mark, leadGot, state, teams } = own;
@@ -162,7 +162,7 @@ describe("OpenCode by a plugin", () => {
     );
   });
 
-  it("waits for the person when its model has a question", async () => {
+  it("needs input when teams cannot show its model's question", async () => {
     const { spawn, state } = await team();
     await spawn("question: odd\nstay");
     await state("ada", "needs-input");
@@ -189,7 +189,7 @@ describe("OpenCode by a plugin", () => {
     await leadGot("was rejected");
   });
 
-  it("takes the answer to its model's question that a person gives in its screen first", async () => {
+  it("uses the answer to its model's question that a person gives first, on its own screen", async () => {
     const { spawn, approval, approvals, leadGot, type } = await team();
     await spawn("question\nsay: was chosen");
     await approval();
@@ -199,8 +199,8 @@ describe("OpenCode by a plugin", () => {
   });
 });
 
-describeInSandbox("OpenCode inside the sandbox as a whole", () => {
-  it("is reached, and writes its login and its directory, and nothing else", async () => {
+describeInSandbox("OpenCode that runs as a whole inside the sandbox", () => {
+  it("gets its messages, and can write only its login and its directory", async () => {
     const { spawn, state, approval, teams, repo, place, leadGot } = await team();
     const out = join(place.home, "outside");
     const spawned = await spawn(`run: touch inside ${out}; true\nsay: done it`, "--sandbox", "required");

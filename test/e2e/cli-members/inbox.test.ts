@@ -51,7 +51,7 @@ describe("a CLI that reads its inbox itself", () => {
     const pane = await paneShowing();
     await state("ada", "idle");
     expect((await ada())?.stateFrom).toBe("hook");
-    await eventually("its tokens", async () => (await ada())?.tokens?.output === 5);
+    await eventually("ada's tokens", async () => (await ada())?.tokens?.output === 5);
     const {
       words,
       files,
@@ -167,7 +167,7 @@ describe("a CLI that reads its inbox itself", () => {
     await leadGot("ready");
     const refused = await teams("budget", "ada", "--max-tokens", "1000");
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("cannot stop ada at a limit")]);
-    await eventually("its tokens", async () => (await ada())?.tokens?.output === 5);
+    await eventually("ada's tokens", async () => (await ada())?.tokens?.output === 5);
     const { code, err, out } = await teams("budget", "--max-tokens", "100000");
     expect([code, err, out]).toEqual([0, "", expect.stringContaining("15 of 100,000 tokens")]);
   });
@@ -293,7 +293,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
     expect(panes()).toBe(before - 1);
     const child = Number(log().find((line) => "child" in line)?.child);
-    await eventually("the end of its child", () => !existsSync(`/proc/${child}/status`) || isDead(child));
+    await eventually("the end of ada's child", () => !existsSync(`/proc/${child}/status`) || isDead(child));
   });
 
   it("has its config write undone when it is killed during the write: the last copy is restored", async () => {

@@ -37,7 +37,7 @@ async function team(marks: readonly string[] = []) {
   return { ...own, spawn, prompts, prompted, leadGot, member, pane, type, screen };
 }
 
-describe("any program by its keyboard", () => {
+describe("a program with the keys channel", () => {
   it("gets each message as one input; is unknown until a bell or notification", async () => {
     const { spawn, prompted, prompts, state, member, teams, leadGot, logged } = await team();
     const spawned = await spawn("say: hello\nsay: two lines");
@@ -94,7 +94,7 @@ describe("any program by its keyboard", () => {
     await state("ada", "unknown");
   });
 
-  it("types nothing into another program that has taken the keyboard", async () => {
+  it("gets no text while another program has taken the keyboard", async () => {
     const { spawn, prompted, state, teams, type, logged, env } = await team();
     await spawn("over");
     await prompted("over");
@@ -184,7 +184,7 @@ describe("any program by its keyboard", () => {
     expect(prompts().at(-1)).toContain("You are ada");
   });
 
-  it("respects a pipe that the person has on its pane", async () => {
+  it("keeps the person's pipe on its pane, and its bells count again once that pipe has ended", async () => {
     const { spawn, prompted, state, teams, place, pane } = await team();
     await spawn("say: hi");
     await prompted("hi");
@@ -209,7 +209,7 @@ describe("any program by its keyboard", () => {
     const spawned = await run([...words, `--rec=${join(place.home, "casts")}`]);
     expect([spawned.code, spawned.err]).toEqual([0, ""]);
     await prompted("say: hello");
-    // It gets its first message once it is quiet, not at the end of the longest wait: that is 200 polls.
+    // ada gets the first message once her screen is quiet, not after the maximum wait of 200 polls.
     const polls = forks.timers(/--agent-name ada/).filter((ms) => ms === 100);
     expect(polls.length).toBeGreaterThan(0);
     expect(polls.length).toBeLessThan(60);
@@ -263,7 +263,7 @@ describe("any program by its keyboard", () => {
     expect([code, err]).toEqual([1, expect.stringContaining("has its own modes")]);
   });
 
-  it("refuses a budget, because what it spends is not seen", async () => {
+  it("refuses a budget, because teams cannot see what it spends", async () => {
     const { spawn, teams } = await team();
     await spawn("bell");
     for (const words of [
@@ -308,8 +308,8 @@ describe("any program by its keyboard", () => {
   });
 });
 
-describeInSandbox("a program by its keyboard inside the sandbox as a whole", () => {
-  it("gets its messages, and writes its login and its directory, and nothing else", async () => {
+describeInSandbox("a program with the keys channel that runs as a whole inside the sandbox", () => {
+  it("gets its messages, and can write only its login and its directory", async () => {
     const { spawn, prompted, state, teams, repo, place, log, screen } = await team();
     const out = join(place.home, "outside");
     const key = join(place.home, ".ssh", "id_ed25519");
@@ -319,7 +319,7 @@ describeInSandbox("a program by its keyboard inside the sandbox as a whole", () 
     expect([spawned.code, spawned.err]).toEqual([0, ""]);
     await prompted("shell: touch inside");
     await eventually("the end of its command", () => log().some((line) => "shell" in line));
-    // Its log is in its login directory, which it could write.
+    // The log is in the login directory: the program could write there.
     expect([existsSync(join(repo, "inside")), existsSync(out)]).toEqual([true, false]);
     expect(JSON.stringify(log())).not.toContain("SECRET");
     expect(screen()).not.toContain("SECRET");
@@ -328,7 +328,7 @@ describeInSandbox("a program by its keyboard inside the sandbox as a whole", () 
     await prompted("second message");
   });
 
-  it("is refused there if it starts a shell, which would run each message", async () => {
+  it("is refused if it starts a shell, which would run each message", async () => {
     const { place, teams, member } = await team();
     const relay = join(place.home, "relay");
     writeFileSync(relay, "#!/bin/sh\nexec bash --norc --noprofile -i\n", { mode: 0o755 });

@@ -45,7 +45,7 @@ async function boat(file: string, adapter: Omit<AdapterInput, "command">, settin
 }
 
 describe("a CLI as the lead, over the Agent Client Protocol", () => {
-  it("leads: has the lead's tools, starts a teammate, gets its messages, and its last text is the result", async () => {
+  it("has the lead's tools, starts a teammate, gets its messages, and ends with its last text as the result", async () => {
     const { run, prompts, toolResults, log } = await boat(acp(), ACP, MAY_START);
     const goal = [
       tool("TaskCreate", { subject: "look", description: "d" }),
@@ -67,7 +67,7 @@ describe("a CLI as the lead, over the Agent Client Protocol", () => {
     expect(log().filter((line) => "session/new" in line)).toHaveLength(2);
   });
 
-  it("asks, like every lead, for its own calls and for a CLI that it starts; runs its own subagents", async () => {
+  it("asks before its own calls and before it starts a CLI, and runs its own subagents", async () => {
     const { run, teams, approval, repo, toolResults } = await boat(acp(), ACP);
     const ended = run(
       ["run: touch asked", tool("Agent", { prompt: "x" }), startAda("say: hi"), "say: over"].join("\n"),
@@ -109,13 +109,13 @@ describe("a CLI as the lead, over the Agent Client Protocol", () => {
     expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
   });
 
-  it("starts none of teams' own agents without a model, and says what to do instead", async () => {
+  it("does not start teams' own agents without a model, and says why", async () => {
     const { run, toolResults } = await boat(acp(), ACP);
     await run(`${tool("Agent", { name: "ben", prompt: "x" })}\nsay: over`);
     expect(toolResults()).toMatch(/No model is set up for teams' own agents, so ben was not started/);
   });
 
-  it("is refused before anything is created: unknown, not installed, or for what it cannot do", async () => {
+  it("is refused before anything is created if it is unknown, not installed or cannot do what an option asks", async () => {
     const { teams } = await boat(acp(), ACP);
     const refused = async (...words: readonly string[]) =>
       (await teams("run", "--team", "boat", "--json", ...words, "goal")).error().message;
@@ -130,7 +130,7 @@ describe("a CLI as the lead, over the Agent Client Protocol", () => {
     expect((await teams("status", "--team", "boat")).code).not.toBe(0);
   });
 
-  it("is refused in a version that its channel does not know, before the team exists", async () => {
+  it("is refused in an unsupported version, before the team is created", async () => {
     const unsupported = { versions: ">=2", why: "It speaks another interface." };
     const { run, mark, teams, log } = await boat(acp(), { ...ACP, unsupported });
     mark("version", "fake 2.0.1");
@@ -142,7 +142,7 @@ describe("a CLI as the lead, over the Agent Client Protocol", () => {
 });
 
 describe("a CLI with its own screen as the lead", () => {
-  it("has the lead's terminal; a person types there; the result follows when it has ended", async () => {
+  it("has the lead's terminal, where a person types; the result is printed after it has ended", async () => {
     const raw = { ...APP_SERVER, env: { STANDIN_RAW: "1" } };
     const { place, env, repo, log, logged, teams } = await boat(appServer(), raw);
     const person = personInside(
@@ -163,20 +163,20 @@ describe("a CLI with its own screen as the lead", () => {
     );
     await person.sees("the screen of the stand-in");
     await logged({ effort: "high" });
-    await eventually("its dialog", async () => {
+    await eventually("the dialog", async () => {
       const { out } = await teams("status", "--team", "boat", "--json");
       return out.includes("needs-input");
     });
     expect(person.screen()).not.toContain("boat");
     person.type("yes", "Enter");
     expect(await person.code()).toBe(0);
-    // The modes of the screen are undone, so that each line begins at the margin; the result comes once.
+    // The terminal's modes are restored: each line begins at the margin. The result is printed once.
     expect(person.screen()).toMatch(/^the screen of the stand-in$[\s\S]*^the answer$/m);
     expect(person.screen().split("the answer")).toHaveLength(2);
     expect(log()[0]).toMatchObject({ "thread/start": expect.anything() });
   });
 
-  it("leads in its own session for a person outside tmux, and ends with everything on SIGTERM", async () => {
+  it("leads in its own session for a person outside tmux, and ends with all its programs on SIGTERM", async () => {
     const { place, env, repo, logged, teams, log } = await boat(appServer(), APP_SERVER);
     const goal = "say: ready\nstay";
     const person = personOutside(
@@ -189,7 +189,7 @@ describe("a CLI with its own screen as the lead", () => {
     );
     await person.sees("the screen of the stand-in");
     await logged({ effort: "high" });
-    await eventually("its turn", () => log().some(({ prompt }) => String(prompt).includes("stay")));
+    await eventually("the turn", () => log().some(({ prompt }) => String(prompt).includes("stay")));
     const { members } = (await teams("status", "--team", "boat", "--json")).json<{
       members: { name: string; pid: number }[];
     }>();
@@ -224,7 +224,7 @@ describe("a CLI with its own screen as the lead", () => {
   });
 
   it.each(["inbox", "hooks"] as const)(
-    "is refused if it is only a teammate, by the channel %s",
+    "is refused with the channel %s, which supports only teammates",
     async (channel) => {
       const { run } = await boat(appServer(), { channel });
       expect((await run("goal")).error()).toMatchObject({

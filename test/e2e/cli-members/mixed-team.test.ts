@@ -29,22 +29,22 @@ interface Status {
   };
 }
 
-/** The work of the members from this one on: a command that asks, the own task, and a message to the next member. */
+/** Returns the work of the first member: a command that asks, its task, and a message with the rest for the next member. */
 function workFrom([name, ...next]: readonly string[], id: number): string {
   if (name === undefined) return "";
-  const then = next.length === 0 ? "team-lead" : (next[0] ?? "");
+  const recipient = next.length === 0 ? "team-lead" : (next[0] ?? "");
   const content = next.length === 0 ? "all tasks are done" : workFrom(next, id + 1);
   const tool = (tool: string, input: object): string => `tool: ${tool} ${JSON.stringify(input)}`;
   return [
     `run: touch by-${name}`,
     tool("TaskUpdate", { taskId: `${id}`, owner: name, status: "in_progress" }),
     tool("TaskUpdate", { taskId: `${id}`, owner: name, status: "completed" }),
-    tool("SendMessage", { type: "message", recipient: then, content, summary: "go on" }),
+    tool("SendMessage", { type: "message", recipient, content, summary: "go on" }),
     `say: ${name} is done`,
   ].join("\n");
 }
 
-it("a team of agents of five programs › finishes dependent tasks, with a request of each, a SIGKILL and a resume", async () => {
+it("a team of agents of five programs › finishes dependent tasks with one request by each member, after a SIGKILL and a resume", async () => {
   const t = privateTmux();
   const repo = join(t.home, "repo");
   mkdirSync(repo, { recursive: true });
@@ -80,7 +80,7 @@ it("a team of agents of five programs › finishes dependent tasks, with a reque
   for (const name of CLIS) await teams("spawn", name, "--cli", name, "--prompt", "say: ready");
   const states = async (...wanted: string[]): Promise<boolean> =>
     (await status()).members.slice(1).every(({ state }) => wanted.includes(state));
-  await eventually("that all are idle", () => states("idle"));
+  await eventually("all members to be idle", () => states("idle"));
 
   const gemini = (await status()).members.find(({ name }) => name === "gemini");
   process.kill(gemini?.pid ?? 0, "SIGKILL");
@@ -88,7 +88,7 @@ it("a team of agents of five programs › finishes dependent tasks, with a reque
     (await status()).members.some(({ name, state }) => name === "gemini" && state === "crashed"),
   );
   await teams("resume");
-  await eventually("that it is back", () => states("idle"));
+  await eventually("gemini to be idle again", () => states("idle"));
 
   await teams("send", "ours", "begin");
   const asked = new Map<string, string>();
@@ -109,6 +109,6 @@ it("a team of agents of five programs › finishes dependent tasks, with a reque
   await eventually("the last message", async () =>
     (await teams("inbox", "team-lead", "--all", "--json")).out.includes("all tasks are done"),
   );
-  await eventually("that all are idle", () => states("idle"));
+  await eventually("all members to be idle", () => states("idle"));
   await teams("kill", "crew", "--force");
 });

@@ -9,7 +9,7 @@ const acp = scriptFile("cli/acp");
 const http = scriptFile("cli/http");
 
 const MODES = { default: "ask", plan: "look" };
-/** The stand-ins log the mode of each prompt, or each change of it, under `key`. */
+/** The stand-ins log the mode of each prompt, or each change of mode, under `key`. */
 const ACP = { channel: "acp", file: acp, place: "process", modes: MODES, key: "mode" } as const;
 const HTTP = { channel: "http", file: http, place: "tmux", modes: MODES, key: "agent" } as const;
 const CLIS = [
@@ -94,7 +94,7 @@ it("a CLI that hangs in a change of its mode › gets an interrupted message at 
 it.each([
   { kind: "session modes", marks: [] },
   { kind: "a mode option", marks: ["mode-option"] },
-])("a CLI with $kind › gets its mode again when it has left it itself", async ({ marks }) => {
+])("a CLI with $kind › has its mode set again after it changed the mode itself", async ({ marks }) => {
   const own = await memberTeam(acp(), { channel: "acp", modes: { default: "ask" } }, "process");
   const { spawn, teams, leadGot, log, mark } = own;
   for (const one of marks) mark(one);

@@ -13,7 +13,7 @@ it.each([
   { cli: "codex", form: "--acp", program: "codex-acp", ...acp, args: ["-c", 'approvals_reviewer="user"'] },
   { cli: "gemini", form: "--native", program: "gemini", ...hooks, args: ["--approval-mode", "default"] },
 ])(
-  "teams spawn --cli $cli $form › starts $program of the PATH by its built-in adapter",
+  "teams spawn --cli $cli $form › starts $program from the PATH with its built-in adapter",
   async ({ cli, form, program, file, place, args }) => {
     const t = privateTmux();
     const at = (name: string): string => join(t.home, name);
@@ -27,7 +27,7 @@ it.each([
     const words = ["--cli", cli, form, "--prompt", "say: hello from it", "--teammate-mode", place];
     const { code, err } = await teams(["spawn", "ada", ...words]);
     expect([code, err]).toEqual([0, ""]);
-    await eventually("its answer", async () =>
+    await eventually("ada's answer", async () =>
       (await teams(["inbox", "team-lead", "--all", "--json"])).out.includes("hello from it"),
     );
     const lines = readFileSync(join(at("log-of"), "log"), "utf8")

@@ -11,7 +11,7 @@ import { type Person, type PersonOptions, personInside } from "../../support/tmu
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const UTF8 = { LC_ALL: "C.UTF-8" };
 
-/** A team led by hand, and a function that opens the view of its requests. */
+/** Creates a team led by hand; `view` opens the view of its requests. */
 async function team() {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
@@ -23,18 +23,18 @@ async function team() {
     teams,
     view: (options: PersonOptions = {}): Person =>
       personInside(t, ["approvals", "-i"], { size: { width: 60, height: 20 }, env: UTF8, ...options }),
-    /** Opens a request of the lead, whose answer is a file. */
+    /** Opens a request of the lead; its answer is written to a file. */
     ask: (id: string, kind: "plan" | "permission" | "question", summary: string, payload: object = {}) => {
       at += 1;
       openRequest(ref, { id, kind, from: "team-lead", summary, payload: { ...payload }, at });
     },
     open: async () =>
       (await teams(["approvals", "--json"])).json<{ approvals: { id: string }[] }>().approvals,
-    answer: (id: string) => existsSync(ref.paths.request(id).answer),
+    isAnswered: (id: string) => existsSync(ref.paths.request(id).answer),
   };
 }
 
-/** Presses a key until it has an effect: a key that comes with a new request is not its answer. */
+/** Presses a key until it has an effect: a key pressed just after a request appears does not answer it. */
 async function answers(person: Person, key: string, isDone: () => boolean | Promise<boolean>): Promise<void> {
   person.type(key);
   await eventually(`an answer by ${key}`, async () => {
@@ -51,7 +51,7 @@ function rowsOf(person: Person, t: ReturnType<typeof privateTmux>): string[] {
 
 describe("approvals -i", () => {
   it("shows the requests of all teams if none is selected, including new ones, and answers each in its team", async () => {
-    const { t, teams, view, ask, answer } = await team();
+    const { t, teams, view, ask, isAnswered } = await team();
     await teams(["create", "second"]);
     const second = teamRef({ root: t.root, runtime: join(t.runtime, "teams") }, "second");
     ask("ask-crew", "permission", "from the first");
@@ -60,7 +60,7 @@ describe("approvals -i", () => {
     const later = { kind: "permission", from: "team-lead", summary: "from the second", payload: {} } as const;
     openRequest(second, { ...later, id: "ask-second", at: 1_718_000_000_500 });
     await person.sees("1/2");
-    await answers(person, "y", () => answer("ask-crew"));
+    await answers(person, "y", () => isAnswered("ask-crew"));
     await person.sees(/permission of team-lead +second/);
     await answers(person, "n", () => existsSync(second.paths.request("ask-second").answer));
     await person.sees("Nothing is waiting for you.");
@@ -70,7 +70,7 @@ describe("approvals -i", () => {
   });
 
   it("answers the shown request if another team has a newer one with the same id, even after that team's end", async () => {
-    const { t, teams, view, ask, answer } = await team();
+    const { t, teams, view, ask, isAnswered } = await team();
     await teams(["create", "second"]);
     const second = teamRef({ root: t.root, runtime: join(t.runtime, "teams") }, "second");
     ask("same", "permission", "from the first");
@@ -80,7 +80,7 @@ describe("approvals -i", () => {
     openRequest(second, { ...later, id: "same", at: 1_718_000_000_500 });
     await person.sees("1/2");
     expect(person.screen()).toMatch(/team-lead +crew[\s\S]*from the first/);
-    await answers(person, "y", () => answer("same"));
+    await answers(person, "y", () => isAnswered("same"));
     expect(existsSync(second.paths.request("same").answer)).toBe(false);
     await person.sees(/permission of team-lead +second[\s\S]*from the second/);
     expect((await teams(["delete", "second", "--force"])).code).toBe(0);
@@ -118,8 +118,8 @@ describe("approvals -i", () => {
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 
-  it("approves nothing before the whole request was on the screen, at 40×10 without UTF-8 and colours", async () => {
-    const { t, view, ask, answer } = await team();
+  it("does not approve a request until all of it was on the screen, at 40×10 without UTF-8 or colours", async () => {
+    const { t, view, ask, isAnswered } = await team();
     const planContent = Array.from({ length: 40 }, (_, i) => `Step ${i + 1} – é`).join("\n");
     ask("plan-1-abc", "plan", "A plan", { planContent, planFilePath: "/plans/a.md" });
     const person = view({
@@ -134,7 +134,7 @@ describe("approvals -i", () => {
     expect(t.tmux("capture-pane", "-p", "-e", "-t", person.pane)).not.toMatch(/\x1b\[3[0-9]/);
     expect(first.join("\n")).not.toContain("Step 40");
     await answers(person, "y", () => person.screen().includes("Part of the request is not shown yet."));
-    expect(answer("plan-1-abc")).toBe(false);
+    expect(isAnswered("plan-1-abc")).toBe(false);
     person.type("G");
     person.type("g");
     await person.sees("A plan");
@@ -144,7 +144,7 @@ describe("approvals -i", () => {
       return rowsOf(person, t).join("\n").includes("y yes");
     });
     await person.sees(/Step 40 \\u2013 \\u00e9/);
-    await answers(person, "y", () => answer("plan-1-abc"));
+    await answers(person, "y", () => isAnswered("plan-1-abc"));
   });
 
   it("keeps a request that another process answers on the screen, and selects others by Tab", async () => {
@@ -174,7 +174,7 @@ describe("approvals -i", () => {
     expect((await teams(["inbox", "team-lead", "--all", "--json"])).out).toContain("question-3-abc: nobody");
   });
 
-  it("shows a diff and adds the rule by a, and ignores pasted keys", async () => {
+  it("shows a diff, adds the rule on the key a, and ignores pasted keys", async () => {
     const { t, teams, view } = await team();
     writeFileSync(join(t.home, "clock.ts"), "const a = 1;\nconst b = 2;\n");
     const edit = (old_string: string, new_string: string) => ({
@@ -204,7 +204,7 @@ describe("approvals -i", () => {
   });
 
   it("works in a tmux popup", async () => {
-    const { t, ask, answer } = await team();
+    const { t, ask, isAnswered } = await team();
     const [program, script] = [process.execPath, join(import.meta.dirname, "../../../dist/teams.cjs")];
     ask("question-1-abc", "question", "Go on?", { question: "Go on?" });
     t.session();
@@ -218,11 +218,11 @@ describe("approvals -i", () => {
     await eventually("the popup", () => terminal.screen().includes("Go on?"));
     await eventually("the answer", () => {
       terminal.type("y");
-      return answer("question-1-abc");
+      return isAnswered("question-1-abc");
     });
-    await eventually("that nothing waits", () => terminal.screen().includes("Nothing is waiting for you."));
+    await eventually("the empty view", () => terminal.screen().includes("Nothing is waiting for you."));
     terminal.type("q");
-    await eventually("the end of the popup", () => !terminal.screen().includes("Nothing waits"));
+    await eventually("the popup's end", () => !terminal.screen().includes("Nothing is waiting for you."));
   });
 
   it("refuses to start without a terminal", async () => {

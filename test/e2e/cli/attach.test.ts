@@ -25,7 +25,7 @@ it("attach › prints the command on a terminal that tmux cannot draw on", async
   expect(t.tmux("list-clients")).toBe("");
 });
 
-it("attach › inside another tmux prints a working command, and attaches no client", async () => {
+it("attach › inside another tmux prints a working command, and does not attach a client", async () => {
   const t = privateTmux();
   await watchedPane(t);
   const other = privateTmux();

@@ -46,12 +46,12 @@ function world(): World {
   };
 }
 
-/** A directory with every program of the PATH except this one. */
+/** Creates a directory with links to the programs that the tests need, except this one. */
 function pathWithout(t: PrivateTmux, program: string): string {
   const directory = join(t.home, "bin");
   mkdirSync(directory);
-  const found = ["sh", "bash", "node", "git", "ps", "mkfifo", "env", "cat", "stty", "mv"];
-  for (const name of found.filter((one) => one !== program)) {
+  const needed = ["sh", "bash", "node", "git", "ps", "mkfifo", "env", "cat", "stty", "mv"];
+  for (const name of needed.filter((one) => one !== program)) {
     symlinkSync(execFileSync("which", [name], { encoding: "utf8" }).trim(), join(directory, name));
   }
   return directory;
@@ -116,7 +116,7 @@ describe("an invalid name", () => {
 });
 
 describe("a machine without tmux", () => {
-  it("fails with exit code 6 when tmux is asked for, and creates nothing", async () => {
+  it("fails with exit code 6 if the run requires tmux, and creates nothing", async () => {
     const { t, teams } = world();
     const temporary = join(t.home, "tmp");
     mkdirSync(temporary);

@@ -14,21 +14,21 @@ it("a waiting teammate › rings the bell, which flags its window for a user in 
   writeFileSync(join(t.home, "ask.json"), JSON.stringify({ version: 1, agents: { dev: turns } }));
   await teams(["create", "crew"]);
   expect((await teams(["spawn", "dev", "--prompt", "begin", "--model", "scripted:ask.json"])).code).toBe(0);
-  const marks = () =>
+  const bellFlags = () =>
     t.tmux("list-windows", "-t", "=work:", "-F", "#{window_name} #{window_bell_flag}").split("\n");
-  await eventually("the bell", () => marks().includes("crew 1"));
-  expect(marks()).toContain("mine 0");
+  await eventually("the bell", () => bellFlags().includes("crew 1"));
+  expect(bellFlags()).toContain("mine 0");
   await teams(["kill", "dev", "--force"]);
 });
 
 /**
- * A home whose notify setting appends to a file, and a playbook in which `dev` runs a command and asks a
- * question.
+ * Creates a home whose notify setting appends to a file, and a playbook in which `dev` runs a command and asks
+ * a question.
  */
-function calling() {
+function notifyingHome() {
   const t = privateTmux();
-  const said = join(t.home, "said");
-  const notify = `printf '%s\\n' "$1" >> '${said}'`;
+  const log = join(t.home, "said");
+  const notify = `printf '%s\\n' "$1" >> '${log}'`;
   writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: { notify } }));
   const question = { name: "AskUserQuestion", input: { question: "Which port?" } };
   const dev = [{ tools: [{ name: "Bash", input: { command: "touch ran" } }, question] }];
@@ -36,7 +36,7 @@ function calling() {
   const lead = [{ tools: [{ name: "Agent", input: agent }] }];
   writeFileSync(join(t.home, "ask.json"), JSON.stringify({ version: 1, agents: { dev, "team-lead": lead } }));
   const teams = teamsIn(t.env, t.home);
-  const lines = () => (existsSync(said) ? readFileSync(said, "utf8").trimEnd().split("\n") : []);
+  const lines = () => (existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : []);
   const approve = async () => {
     const { approvals } = (await teams(["approvals", "--json"])).json<{ approvals: [{ id: string }] }>();
     await teams(["approve", approvals[0].id]);
@@ -46,11 +46,11 @@ function calling() {
 
 describe("the notify command (S63)", () => {
   it("is run by a teammate of a user's team for permissions and questions", async () => {
-    const { teams, lines, approve } = calling();
+    const { teams, lines, approve } = notifyingHome();
     await teams(["create", "crew"]);
     const words = ["--prompt", "begin", "--model", "scripted:ask.json", "--teammate-mode", "process"];
     expect((await teams(["spawn", "dev", ...words])).code).toBe(0);
-    await eventually("the call", () => lines().length === 1);
+    await eventually("the notification", () => lines().length === 1);
     expect(lines()[0]).toBe("Team crew: dev asks: Bash(touch ran)");
     await approve();
     await eventually("the question", () => lines().length === 2);
@@ -61,10 +61,10 @@ describe("the notify command (S63)", () => {
   });
 
   it("is run once by a lead for a request that it leaves open", async () => {
-    const { teams, lines, approve } = calling();
+    const { teams, lines, approve } = notifyingHome();
     const words = ["--team", "crew", "--playbook", "ask.json", "--teammate-mode", "process", "--json"];
     const run = teams(["run", "go", ...words]);
-    await eventually("the call", () => lines().length === 1);
+    await eventually("the notification", () => lines().length === 1);
     await approve();
     expect(await run).toMatchObject({ code: 0 });
     expect(lines()).toHaveLength(1);

@@ -10,7 +10,7 @@ const TRACER = `process.on("exit", () => {
 });
 `;
 
-/** A function of the library, of the MCP server and of the ACP agent: the build keeps their names. */
+/** One function each of the library, the MCP server and the ACP agent: the build keeps their names. */
 const NAMES = ["teamHandle", "memberServers", "serveAcp"];
 
 function namesIn(files: readonly string[]): readonly string[] {
@@ -18,7 +18,7 @@ function namesIn(files: readonly string[]): readonly string[] {
   return NAMES.filter((name) => text.includes(name));
 }
 
-it("teams send › loads no code of the library, the MCP server and the ACP agent", async () => {
+it("teams send › does not load code of the library, the MCP server or the ACP agent", async () => {
   const { directory, teams } = await foreignTeam();
   const tracer = join(directory, "tracer.cjs");
   writeFileSync(tracer, TRACER);

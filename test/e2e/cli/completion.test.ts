@@ -8,7 +8,7 @@ import { doneIn, TEAMS } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** Each shell without the user's files, and how it reads the script. Their prompts are equal. */
+/** How each shell starts without the user's files, and its first commands: all shells have the same prompt. */
 const SHELLS = {
   bash: { argv: ["bash", "--norc", "--noprofile", "-i"], first: "PS1='$ '" },
   zsh: { argv: ["zsh", "-f", "-i"], first: "PS1='$ '; autoload -Uz compinit; compinit -D" },
@@ -21,7 +21,7 @@ type Shell = keyof typeof SHELLS;
 
 const isInstalled = (shell: Shell): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 
-/** Names that a shell must not evaluate, with the beginning that a person types, written for the shell. */
+/** Names that a shell must not evaluate, each with the first characters that a person types, quoted for the shell. */
 const HOSTILE: readonly (readonly [name: string, typed: string])[] = [
   ["$(touch pwned)", "\\$"],
   ["`touch pwned`", "\\`"],
@@ -68,7 +68,7 @@ async function shellIn(shell: Shell): Promise<{
     eventually(`${text} on the screen`, () => screen().includes(text)).catch((cause: unknown) => {
       throw new Error(`${text} never came. The screen:\n${screen().trimEnd()}`, { cause });
     });
-  // A team that has ended, and left a recording.
+  // A deleted team left a recording.
   await done("create", "old", "--rec=casts");
   createCast(join(t.home, "casts"), "ben", { version: 2, width: 80, height: 24 });
   await done("delete", "old");
@@ -118,7 +118,7 @@ describe.each(["bash", "zsh", "fish"] as const)("completion in %s", (shell) => {
   });
 });
 
-/** The startup file of each shell, with a line of the user; fish needs none. */
+/** The startup file of each shell, and how the shell starts with it. */
 const START = {
   bash:
     process.platform === "darwin"

@@ -24,15 +24,16 @@ function place(): { readonly t: PrivateTmux; readonly teams: ReturnType<typeof t
 }
 
 /** Returns the pid of the long command once it runs. */
-async function working(t: PrivateTmux, not = 0): Promise<number> {
+async function commandPid(t: PrivateTmux, previous = 0): Promise<number> {
   const file = join(t.home, "pid");
   const pid = (): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
-  return eventually("the long command", () => pid() > 0 && pid() !== not && pid());
+  return eventually("the long command", () => pid() > 0 && pid() !== previous && pid());
 }
 
-const ended = (pid: number): Promise<unknown> => eventually("its end", () => startTimeOf(pid) === undefined);
+const waitForEnd = (pid: number): Promise<unknown> =>
+  eventually("the end of the command", () => startTimeOf(pid) === undefined);
 
-it("interrupt › ends the turn and its commands by Esc or by command, and keeps the agent", async () => {
+it("interrupt › ends the turn and its commands on Esc or teams interrupt, and keeps the agent", async () => {
   const { t, teams } = place();
   await teams(["create", "crew"]);
   const spawned = await teams([
@@ -45,7 +46,7 @@ it("interrupt › ends the turn and its commands by Esc or by command, and keeps
   const pane = (await state())?.paneId ?? "";
   const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
 
-  const first = await working(t);
+  const first = await commandPid(t);
   // Keys whose sequence begins with an escape do not interrupt.
   type("Up", "F1", "C-Left");
   type("-l", "half a line");
@@ -54,8 +55,8 @@ it("interrupt › ends the turn and its commands by Esc or by command, and keeps
   );
   expect((await state())?.state).toBe("running");
   type("Escape");
-  await ended(first);
-  await eventually("idle", async () => (await state())?.state === "idle");
+  await waitForEnd(first);
+  await eventually("dev to be idle", async () => (await state())?.state === "idle");
   expect((await teams(["interrupt", "dev", "--json"])).json()).toMatchObject({
     name: "dev",
     outcome: "idle",
@@ -63,9 +64,9 @@ it("interrupt › ends the turn and its commands by Esc or by command, and keeps
 
   // The typed line was kept; it starts the second long turn, which the command interrupts.
   type("Enter");
-  const second = await working(t, first);
+  const second = await commandPid(t, first);
   expect((await teams(["interrupt", "dev"])).out).toBe("dev was interrupted.\n");
-  await ended(second);
+  await waitForEnd(second);
   expect((await state())?.state).toBe("idle");
 
   type("-l", "are you there");
@@ -80,22 +81,22 @@ it("interrupt › ends the turn and its commands by Esc or by command, and keeps
   expect((await teams(["delete", "crew"])).code).toBe(0);
 });
 
-it("interrupt › ends the lead's turn by Esc, then the run continues and restores the terminal", async () => {
+it("interrupt › ends the lead's turn on Esc; the run continues, and restores the terminal at its end", async () => {
   const { t, teams } = place();
   const person = personInside(t, [
     ...["run", "--once", "--team", "crew", "--no-sidebar", "--playbook", "play.json"],
     ...["--permission-mode", "bypassPermissions", "begin"],
   ]);
-  const first = await working(t);
+  const first = await commandPid(t);
   person.type("Escape");
-  await ended(first);
+  await waitForEnd(first);
   // An interrupted turn is not a result: the run waits for the user who interrupted it.
   await person.sees("interrupted");
   person.type("-l", "go on");
   person.type("Enter");
-  const second = await working(t, first);
+  const second = await commandPid(t, first);
   expect((await teams(["interrupt", "team-lead@crew"])).out).toBe("team-lead was interrupted.\n");
-  await ended(second);
+  await waitForEnd(second);
   person.type("-l", "and now");
   person.type("Enter");
   await person.sees("I heard and now");

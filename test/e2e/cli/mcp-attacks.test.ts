@@ -15,10 +15,10 @@ import { statusOfUnfinished } from "../../support/mcp/unfinished-request.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
 const VERSION = "2025-11-25";
-/** Longest body of a request, in bytes. */
+/** Maximum size of a request's body, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
 
-/** A client of the older protocol without a package, which can do everything wrong. */
+/** A client of the older protocol that uses no client package, so it can break every rule of the protocol. */
 async function bareClient(url: string, token: string) {
   const common = {
     authorization: `Bearer ${token}`,
@@ -83,7 +83,7 @@ describe("teams mcp › attacks", () => {
     }
   });
 
-  it("refuses a body that becomes too long, whatever its client announced", async () => {
+  it("refuses a body that becomes too long, whatever length its client announced", async () => {
     const { url, token } = await server();
     const { post, common } = await bareClient(url, token);
     expect(await statusOfUnfinished(url, common, MAX_BODY + 1)).toBe(413);
@@ -125,7 +125,7 @@ describe("teams mcp › attacks", () => {
     expect(alive.filter((status) => status === 200)).toHaveLength(16);
   });
 
-  it("a client that vanishes in a Wait leaves nothing, and its session keeps working", async () => {
+  it("a client that vanishes during a Wait leaves nothing, and its session keeps working", async () => {
     const { team, url, token } = await server();
     const { post, open } = await bareClient(url, token);
     const { session } = await open();
@@ -134,7 +134,7 @@ describe("teams mcp › attacks", () => {
     const response = await post(requestOf(7, "tools/call", wait), session, leaving.signal);
     expect(response.status).toBe(200);
     leaving.abort();
-    // Its call has ended: more of them than may run at a time are answered.
+    // The aborted calls end: the server answers more of them than may run at the same time.
     for (let at = 0; at < 120; at += 1) {
       const next = new AbortController();
       await post(requestOf(100 + at, "tools/call", wait), session, next.signal);
@@ -147,26 +147,26 @@ describe("teams mcp › attacks", () => {
     });
     await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "hello" });
     const read = { name: "ReadMessages", arguments: {} };
-    await eventually("an answer", async () => {
+    await eventually("the message", async () => {
       const answer = await post(requestOf(900, "tools/call", read), session);
       const text = await answer.text();
       return text.includes("hello");
     });
   });
 
-  it("a client on standard streams that is killed in a Wait takes its server with it", async () => {
+  it("the server of a client on standard streams ends when the client vanishes during a Wait", async () => {
     const team = await foreignTeam();
     const { call, transport, client } = await stdioClient(team);
     const pid = transport.pid as number;
     const waiting = call("Wait", { timeout_seconds: 300 });
     waiting.catch(() => undefined);
     expect((await call("TeamStatus")).isError).toBe(false);
-    // The end of its input is all that a server sees of a client's death.
+    // A server notices a client's death only by the end of its input.
     await client.close();
     await eventually("the end of the server", () => startTimeOf(pid) === undefined);
   });
 
-  it("two clients of one member share its messages, each of them once", async () => {
+  it("two clients of one member share its messages: one of them gets each message", async () => {
     const { team, url, token } = await server();
     const other = await stdioClient(team);
     const http = [await httpClient(url, token, "legacy"), await httpClient(url, token, "auto")];
@@ -183,7 +183,7 @@ describe("teams mcp › attacks", () => {
     expect([...texts].sort()).toEqual(Array.from({ length: 12 }, (_, at) => `message ${at}`).sort());
   });
 
-  it("limits the streams of changes", async () => {
+  it("limits the number of change streams", async () => {
     const { url, token } = await server();
     const { client } = await httpClient(url, token, "auto");
     const filter = { resourceSubscriptions: ["teams://crew/tasks"] };
@@ -198,7 +198,7 @@ describe("teams mcp › attacks", () => {
     }
     expect([open.length, String(refused)]).toEqual([16, expect.stringContaining("limit")]);
     await open[0]?.close();
-    await eventually("room", async () => {
+    await eventually("a free stream", async () => {
       const again = await client.listen(filter, PATIENT).catch(() => undefined);
       return again !== undefined;
     });

@@ -26,7 +26,7 @@ const WAYS: readonly (readonly [Transport, Era])[] = [
   ["http", "auto"],
 ];
 
-/** Connects the real client package as a member, by one of the transports. */
+/** Connects the real client package as a member, over one of the transports. */
 async function connect(
   team: ForeignTeam,
   as: string,
@@ -39,7 +39,7 @@ async function connect(
 }
 
 describe("teams mcp › clients", () => {
-  it.each(WAYS)("every tool's result fits its schema (%s, %s)", async (...way) => {
+  it.each(WAYS)("every tool's result matches its schema (%s, %s)", async (...way) => {
     const team = await foreignTeam();
     const { client, call } = await connect(team, "team-lead", way);
     // The client package checks each result against the schemas that it has listed.
@@ -111,7 +111,7 @@ describe("teams mcp › clients", () => {
     openRequest(team.ref, { ...request, id: "permission-1" });
     openRequest(team.ref, { ...request, id: "question-1", kind: "question", payload: { question: "Red?" } });
     const { call } = await connect(team, "team-lead", way, person);
-    // The model itself cannot.
+    // The model itself cannot answer.
     const own = await call("AnswerRequest", { request_id: "permission-1", approve: true });
     expect(own.json).toMatchObject({ code: "PERMISSION_DENIED" });
     const declined = await call("AnswerRequest", { request_id: "question-1" });
@@ -126,7 +126,7 @@ describe("teams mcp › clients", () => {
     expect(text).not.toContain("\u202e");
   });
 
-  it.each(WAYS)("a Wait shows progress, and ends at the news (%s, %s)", async (...way) => {
+  it.each(WAYS)("a Wait shows progress, and ends when a message arrives (%s, %s)", async (...way) => {
     const team = await foreignTeam();
     const { call } = await connect(team, "ada", way);
     let shown = 0;
@@ -160,7 +160,7 @@ describe("teams mcp › clients", () => {
     expect(readAnswer(team.ref, "permission-1")?.approve ?? false).toBe(false);
   });
 
-  it("a client in the shell of an agent is not a person", async () => {
+  it("a client in an agent's shell does not count as a person", async () => {
     const team = await foreignTeam();
     const env = { ...team.env, TEAMS_AGENT: "team-lead@crew" };
     const payload = { tool: "Bash", input: { command: "make" } };
@@ -174,7 +174,7 @@ describe("teams mcp › clients", () => {
   });
 });
 
-/** A whole answer in one request of the newer protocol, as a program without a person would send it. */
+/** Sends a complete answer in one request of the newer protocol, as a program without a person could. */
 const ANSWERS_ALONE = `
 const [url, token, id] = process.argv.slice(1);
 const prefix = "io.modelcontextprotocol/";
@@ -200,7 +200,7 @@ fetch(url, { method: "POST", headers, body: JSON.stringify(body) })
   .then((text) => process.stdout.write(text));
 `;
 
-it("teams mcp › a program in the shell of an agent that has the token is not a person", async () => {
+it("teams mcp › a program that has the token does not count as a person in an agent's shell", async () => {
   const team = await foreignTeam();
   const payload = { tool: "Bash", input: { command: "make" } };
   const request = { kind: "permission" as const, from: "ada", summary: "Bash: make", at: 1, payload };
@@ -217,8 +217,8 @@ it("teams mcp › a program in the shell of an agent that has the token is not a
   expect(accepted.stdout).toContain("The person has approved");
 });
 
-/** Works as the model of a client does: takes free tasks until all are completed. @returns the tasks that it completed */
-async function workOff(call: Awaited<ReturnType<typeof stdioClient>>["call"]): Promise<readonly string[]> {
+/** Claims and completes free tasks until all are completed, as a client's model does. @returns the ids of its tasks */
+async function finishAll(call: Awaited<ReturnType<typeof stdioClient>>["call"]): Promise<readonly string[]> {
   const done: string[] = [];
   for (;;) {
     const { data } = await call("Wait", { for: ["free_task", "all_tasks_done"], timeout_seconds: 30 });
@@ -234,7 +234,7 @@ async function workOff(call: Awaited<ReturnType<typeof stdioClient>>["call"]): P
   }
 }
 
-it("teams mcp › two clients and one of our agents finish one task list", async () => {
+it("teams mcp › two clients and one of teams' own agents finish one task list", async () => {
   const team = await foreignTeam(["ada", "bob"]);
   const lead = await stdioClient(team, ["--as", "team-lead@crew"]);
   await lead.client.listTools(undefined, PATIENT);
@@ -253,7 +253,7 @@ it("teams mcp › two clients and one of our agents finish one task list", async
     JSON.stringify({ version: 1, agents: { "*": [claims].flat() } }),
   );
   writeFileSync(join(team.env.TEAMS_HOME, "settings.json"), JSON.stringify({ teammateMode: "process" }));
-  // All wait for the first task, which our own agent completes.
+  // All tasks depend on the first one, which teams' own agent completes.
   for (let at = 1; at <= 7; at += 1) {
     await lead.call("TaskCreate", { subject: `task ${at}` });
     if (at > 1) await lead.call("TaskUpdate", { taskId: String(at), addBlockedBy: ["1"] });
@@ -266,14 +266,14 @@ it("teams mcp › two clients and one of our agents finish one task list", async
     model: "scripted:play.json",
   });
   expect(spawned).toMatchObject({ isError: false, data: { status: "teammate_spawned", name: "cid" } });
-  // Any member may claim a free task.
+  // The clients start afterwards: any member may claim a free task.
   await eventually("the owner of the first task", async () => {
     const { task } = (await lead.call("TaskGet", { taskId: "1" })).data as { task: { owner?: string } };
     return task.owner === "cid";
   });
-  const workers = [workOff(ada.call), workOff(bob.call)];
-  const [ofAda = [], ofBob = []] = await Promise.all(workers);
-  expect([...ofAda, ...ofBob].sort()).toEqual(["2", "3", "4", "5", "6", "7"]);
+  const workers = [finishAll(ada.call), finishAll(bob.call)];
+  const [byAda = [], byBob = []] = await Promise.all(workers);
+  expect([...byAda, ...byBob].sort()).toEqual(["2", "3", "4", "5", "6", "7"]);
   const { tasks } = (await lead.call("TaskList")).data as { tasks: { owner: string; status: string }[] };
   expect(new Set(tasks.map(({ status }) => status))).toEqual(new Set(["completed"]));
   expect(tasks[0]?.owner).toBe("cid");
@@ -282,7 +282,7 @@ it("teams mcp › two clients and one of our agents finish one task list", async
   expect(listed.resources.map((one) => one.uri)).toContain(uri);
   const [conversation] = (await lead.client.readResource({ uri }, PATIENT)).contents as { text: string }[];
   expect(conversation?.text).toContain("Do task 1.");
-  await eventually("the message of our agent", async () => {
+  await eventually("cid's message", async () => {
     await lead.call("Wait", { for: ["message"], timeout_seconds: 30 });
     return (await lead.call("ReadMessages")).text.includes("first done");
   });
@@ -300,7 +300,7 @@ it("teams mcp › a lead shuts a client down, and deletes the team", async () =>
   await ada.call("ReadMessages");
   const answer = { type: "shutdown_response", request_id: asked.data?.request_id, approve: true };
   expect((await ada.call("SendMessage", answer)).isError).toBe(false);
-  await eventually("her end", async () => {
+  await eventually("ada's end", async () => {
     const { data } = await lead.call("TeamStatus");
     const { members } = (data ?? {}) as { members: { name: string }[] };
     return !members.some(({ name }) => name === "ada");

@@ -117,7 +117,7 @@ describe("teams mcp on standard streams", () => {
     expect(members.find(({ name }) => name === "bob")).toMatchObject({ cwd: team.directory });
   });
 
-  it("refuses a teammate's CLI in a version that teams does not know, and adds no member", async () => {
+  it("refuses a teammate's CLI in an unsupported version, and adds no member", async () => {
     const team = await foreignTeam();
     const command = join(team.directory, "old-cli");
     const begun = join(team.directory, "begun");
@@ -143,7 +143,7 @@ describe("teams mcp on standard streams", () => {
     await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "one" });
     const [one] = (await first.call("ReadMessages")).json.messages as Message[];
     expect(one).toMatchObject({ text: "one" });
-    // It counts as read, although the server has no proof yet that it arrived.
+    // The message counts as read, although the server has no proof yet that it arrived.
     const { members } = (await team.done("status", "--json")).json<{ members: Record<string, unknown>[] }>();
     expect(members.find(({ name }) => name === "ada")).toMatchObject({ unread: 0 });
     process.kill(first.transport.pid as number, "SIGKILL");
@@ -159,13 +159,13 @@ describe("teams mcp on standard streams", () => {
     expect((await third.call("ReadMessages", { recent: 1 })).json.messages).toMatchObject([{ text: "two" }]);
   });
 
-  it("ends a Wait at the message, by its limit, and when the client cancels it", async () => {
+  it("ends a Wait when a message arrives, at its time limit, and when the client cancels it", async () => {
     const team = await foreignTeam();
     const { client, call } = await stdioClient(team);
     expect((await call("Wait", { timeout_seconds: 0 })).json).toEqual({ happened: [], unread_messages: 0 });
     expect((await call("Wait", { timeout_seconds: 301 })).isError).toBe(true);
     const waiting = call("Wait", { for: ["message", "all_tasks_done"], timeout_seconds: 180 });
-    // No tasks are all done.
+    // Without tasks, all tasks are done.
     expect((await waiting).json).toMatchObject({ happened: ["all_tasks_done"] });
     const shown: (string | undefined)[] = [];
     const onprogress = ({ message }: { message?: string | undefined }): void => void shown.push(message);
@@ -182,7 +182,7 @@ describe("teams mcp on standard streams", () => {
     expect((await call("TeamStatus")).json).toMatchObject({ you: "ada", team: "crew" });
   });
 
-  it("refuses a member that has left the team, while its server runs on", async () => {
+  it("refuses a member that has left the team, although its server still runs", async () => {
     const team = await foreignTeam();
     const { call } = await stdioClient(team);
     expect((await call("TaskList")).isError).toBe(false);
@@ -193,7 +193,7 @@ describe("teams mcp on standard streams", () => {
     expect(answer).toMatchObject({ isError: true, json: { code: "AGENT_NOT_FOUND" } });
   });
 
-  it("passes no secret and no control character on", async () => {
+  it("passes on neither secrets nor control characters", async () => {
     const team = await foreignTeam();
     const secret = "s3cret-value-of-the-server";
     const env = { ...team.env, MY_API_KEY: secret };
@@ -206,7 +206,7 @@ describe("teams mcp on standard streams", () => {
   });
 });
 
-/** Sends one raw request; fetch would not send another Host. */
+/** Sends one raw request: fetch cannot set the Host header. */
 function rawRequest(
   url: string,
   headers: Record<string, string>,
@@ -280,8 +280,8 @@ describe("teams mcp --http", () => {
     expect((await rawRequest(url, { authorization }, undefined, "/")).status).toBe(404);
     const long = { authorization, "content-type": "application/json", "content-length": "10000000" };
     expect(await statusOfUnfinished(url, long, 0)).toBe(413);
-    const spoken = await rawRequest(url, { authorization }, "half a");
-    expect(spoken.status).toBe(400);
+    const malformed = await rawRequest(url, { authorization }, "half a");
+    expect(malformed.status).toBe(400);
     expect((await rawRequest(url, { authorization })).status).toBe(200);
   });
 });

@@ -21,15 +21,15 @@ const PLAYBOOK = {
   },
 };
 
-/** A project with MCP servers, and a user with one in the settings. */
+/** Creates a project with MCP servers, and user settings with another server. */
 async function world() {
   const t = privateTmux();
   const project = join(t.home, "project");
   mkdirSync(project);
   const entry = (name: string) => ({ command: process.execPath, args: [server(), join(t.home, name)] });
   writeFileSync(join(t.root, "settings.json"), JSON.stringify({ mcpServers: { own: entry("own") } }));
-  const brought = { theirs: entry("theirs"), bad: { command: "/no/such/server" }, wrong: { url: 7 } };
-  writeFileSync(join(project, ".mcp.json"), JSON.stringify({ mcpServers: brought }));
+  const projectServers = { theirs: entry("theirs"), bad: { command: "/no/such/server" }, wrong: { url: 7 } };
+  writeFileSync(join(project, ".mcp.json"), JSON.stringify({ mcpServers: projectServers }));
   writeFileSync(join(project, "play.json"), JSON.stringify(PLAYBOOK));
   const teams = teamsIn(t.env, project);
   expect((await teams(["create", "crew"])).code).toBe(0);

@@ -28,7 +28,7 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
     onTestFinished(() => removeTree(`/tmp/teams-${NOBODY}`));
     const env = { PATH: process.env.PATH, TEAMS_HOME: join(base, "home") };
     const asRoot = teamsIn(env, join(base, "repo"));
-    // The checkout may be in a directory of root.
+    // The checkout may be in a directory that only root may read.
     cpSync(dirname(TEAMS), join(base, "dist"), { recursive: true });
     const nobody = { uid: NOBODY, program: join(base, "dist", basename(TEAMS)) };
     const teams = (words: readonly string[], more: BuiltOptions = {}) =>
@@ -52,7 +52,7 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
       "process",
     );
     expect([spawned.code, spawned.err]).toEqual([0, expect.any(String)]);
-    await eventually("idle", async () => (await run("status", "--json")).out.includes('"idle"'));
+    await eventually("ada to be idle", async () => (await run("status", "--json")).out.includes('"idle"'));
     expect(existsSync(join(base, "theirs", "teams"))).toBe(false);
     expect((await run("delete", "--force")).code).toBe(0);
   });
@@ -100,7 +100,7 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
     const where = ["--model", "scripted", "--teammate-mode", "tmux"];
     const spawned = await run("spawn", "ada", "--prompt", "hello", ...where);
     expect([spawned.code, spawned.err]).toEqual([0, expect.any(String)]);
-    await eventually("idle", async () => (await run("status", "--json")).out.includes('"idle"'));
+    await eventually("ada to be idle", async () => (await run("status", "--json")).out.includes('"idle"'));
     for (const words of [["doctor"], ["kill", "ada", "--force"], ["delete", "--force"]]) {
       const { code, out, err } = await run(...words);
       expect([words, out, err].join("\n")).not.toMatch(/INTERNAL|bug in teams|uv_os|passwd/);
@@ -120,7 +120,7 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
-  it("teams names TEAMS_HOME if there is no place for its directory", async () => {
+  it("the error names TEAMS_HOME if teams cannot create its directory", async () => {
     const { teams } = place();
     const refused = await teams(["create", "crew"], { env: { TEAMS_HOME: "" } });
     expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/'\/\.claude'[\s\S]*TEAMS_HOME/)]);
@@ -139,7 +139,7 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
       return [settings.teammateMode, ignored];
     };
     expect(await modes(NOBODY + 1)).toEqual(["auto", [file]]);
-    expect((await run("settings")).err).toContain(`It belongs to another user, so ignored: ${file}`);
+    expect((await run("settings")).err).toContain(`Owned by another user, so ignored: ${file}`);
     expect((await run("doctor")).out).toContain(`${file} belongs to another user, so it is ignored`);
     expect(await modes(0)).toEqual(["process", []]);
     expect(await modes(NOBODY)).toEqual(["process", []]);

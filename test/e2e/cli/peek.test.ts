@@ -37,7 +37,7 @@ it("peek -f › restores the terminal while it is stopped, and continues afterwa
   await person.sees("Ctrl-C stops watching");
   const peeking = peekOf(t);
   signalProcess(peeking, "SIGTSTP");
-  await eventually("the terminal as it was", () => person.screen().trim() === "");
+  await eventually("the restored terminal", () => person.screen().trim() === "");
   watched.does("echo meanwhile");
   // The process may not have stopped yet; it continues in either order.
   await eventually("peek to continue", () => {
@@ -88,13 +88,13 @@ it("peek -f › forks at most once a second, and ends when its reader closes the
   child.stdout?.destroy();
   watched.does("echo three");
   expect(await ended).toBe(130);
-  const most = Math.ceil((performance.now() - began) / 1000);
-  expect(looksOf(forks).length).toBeLessThanOrEqual(most);
-  expect(looksOf(forks).length).toBe(forks.all(/peek/));
+  const maximum = Math.ceil((performance.now() - began) / 1000);
+  expect(pollsOf(forks).length).toBeLessThanOrEqual(maximum);
+  expect(pollsOf(forks).length).toBe(forks.all(/peek/));
   expect(isUntouched(t, watched.pane)).toBe(true);
 });
 
-function looksOf(forks: ReturnType<typeof countForks>): string[] {
+function pollsOf(forks: ReturnType<typeof countForks>): string[] {
   return forks.tmux(/peek/);
 }
 
@@ -104,9 +104,9 @@ function isUntouched(t: PrivateTmux, pane: string): boolean {
 
 /** Returns the pid of the `teams peek` that this test has started. */
 function peekOf(t: PrivateTmux): number {
-  const words = (pid: number) => execFileSync("ps", ["-wwo", "args=", "-p", `${pid}`], { encoding: "utf8" });
+  const args = (pid: number) => execFileSync("ps", ["-wwo", "args=", "-p", `${pid}`], { encoding: "utf8" });
   const found = markedProcesses(t).find(({ pid }) =>
-    words(pid).startsWith(`${process.execPath} ${TEAMS} peek`),
+    args(pid).startsWith(`${process.execPath} ${TEAMS} peek`),
   );
   if (found === undefined) throw new Error("teams peek is not running");
   return found.pid;

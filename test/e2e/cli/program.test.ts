@@ -33,7 +33,7 @@ process.on("exit", () => {
 });
 `;
 
-/** Prints the same for a teammate that has reported ready, when it loads its work; this ends the teammate. */
+/** Prints the same for a teammate when it begins to load its work, after it reported ready; then ends the teammate. */
 const READY_TRACER = `
 const { _load } = require("module");
 require("module")._load = function (request, ...rest) {
@@ -44,9 +44,9 @@ require("module")._load = function (request, ...rest) {
 };
 `;
 
-/** Code of the packages, and of the form of zod, that a fast command must not load. */
+/** Code of the packages, and of the variant of zod, that a fast command must not load. */
 const HEAVY = /CommanderError|ExecaError|APIConnectionError|require\("blessed"\)|"ZodString"/;
-/** Code of zod, which reads only metadata and files that are not in their usual form. */
+/** Code of zod, which is needed only for metadata and for files that are not in their usual form. */
 const ZOD = /ZodMiniType/;
 /** Modules of Node that a command on files or pipes does not need: each costs 1 to 2 ms. */
 const LATE = [
@@ -59,14 +59,14 @@ const LATE = [
   "perf_hooks",
   "assert",
 ];
-/** Fails as Node does if a terminal hangs up between the look at its type and its opening: an instant that no test can hit. */
+/** Fails as Node does if a terminal hangs up after Node checked its type and before Node opens it: no test can time that. */
 const CLOSED_TERMINAL = `
 const fail = () => { throw Object.assign(new Error("TTY initialization failed"), { code: "ERR_TTY_INIT_FAILED" }); };
 Object.defineProperty(process, "stdin", { configurable: true, get: fail });
 `;
 /**
- * The entry, the bundler's runtime, the chunk shared by all fast commands, the chunk of those that read a
- * team, the chunk of `send`, the chunk of those that show messages, zod, and the command's own.
+ * The entry, the bundler's runtime, the chunk shared by all fast commands, the chunk of commands that read a
+ * team, the chunk of `send`, the chunk of commands that show messages, zod, and the command's own chunk.
  */
 const MAX_FILES = { send: 5, inbox: 7, task: 7, status: 8 };
 
@@ -125,7 +125,7 @@ describe("the built program", () => {
     });
   });
 
-  it("loads the parser that knows lines only for an error in the settings", async () => {
+  it("loads the parser that reports line numbers only for an error in the settings", async () => {
     const { directory, teams } = home();
     const root = join(directory, "root");
     const settings = join(root, "settings.json");
@@ -152,7 +152,7 @@ describe("the built program", () => {
     const tracer = join(directory, "tracer.cjs");
     writeFileSync(tracer, READY_TRACER);
     const flags = ["--agent-id", "team-lead@a", "--agent-name", "team-lead", "--team-name", "a"];
-    // The first start creates what a spawn would; its status is removed, as before a spawn.
+    // The first start creates the files of a spawn; its status is removed, as before a spawn.
     await teams(["agent", ...flags], { nodeArgs: ["-r", tracer] });
     rmSync(join(directory, "root/teams/a/run/team-lead/status.json"));
     const { err } = await teams(["agent", ...flags], { nodeArgs: ["-r", tracer] });
@@ -195,7 +195,7 @@ describe("the built program", () => {
     ["20.18.3", 6],
     ["20.19.0", 0],
     ["100.0.0", 0],
-  ])("says which Node.js it needs, and does nothing, when it runs on %s", async (node, code) => {
+  ])("runs on Node.js %s, or says which version it needs and does nothing", async (node, code) => {
     const { directory, teams } = home();
     const other = join(directory, "other-node.cjs");
     const versions = `{ ...process.versions, node: ${JSON.stringify(node)} }`;
@@ -288,7 +288,7 @@ describe("the built program", () => {
     expect((JSON.parse(out) as { task: { description: string } }).task.description).toBe(description);
   });
 
-  it("exits with 130 when a wait is interrupted", async () => {
+  it("exits with 130 when status --watch is interrupted", async () => {
     const { directory, env, teams } = home();
     await teams(["create", "a"]);
     const { child, ended } = startTeams(["status", "--watch", "--json"], env, directory);

@@ -9,7 +9,7 @@ import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const DEFAULTED = "8080 (your default: no answer came before the deadline)";
 
-/** A teammate that asks for a port, with a deadline in seconds. */
+/** Starts a teammate that asks for a port, with a deadline in seconds. */
 async function asking(deadline: number) {
   const t = privateTmux();
   const [teams, done] = [teamsIn(t.env, t.home), doneIn(t.env, t.home)];
@@ -53,7 +53,7 @@ type Asking = Awaited<ReturnType<typeof asking>>;
 const question = (team: Asking) =>
   eventually("the question", async () => (await team.open()).find(({ kind }) => kind === "question"));
 
-/** Answers a question before its deadline. After a stall of the machine, it gets another question, with more time. */
+/** Answers a question before its deadline. If the machine stalls past the deadline, asks again with a longer one. */
 async function answeredInTime() {
   for (let seconds = 8; ; seconds *= 4) {
     const team = await asking(seconds);
@@ -77,7 +77,7 @@ describe("a question with a default and a deadline", () => {
     await eventually("the permission", async () => (await open()).length > 0);
     expect((await open()).map(({ kind }) => kind)).toEqual(["permission"]);
     await done("approve", "dev");
-    await eventually("the turn after it", async () => (await done("logs", "dev")).out.includes("I have it."));
+    await eventually("the next turn", async () => (await done("logs", "dev")).out.includes("I have it."));
   });
 
   it("keeps an answer that a person gave before the deadline", async () => {
@@ -88,14 +88,14 @@ describe("a question with a default and a deadline", () => {
     expect(text).not.toContain(DEFAULTED);
   });
 
-  it("takes its default after a crash in which the deadline passed", async () => {
+  it("is answered by its default after a crash if the deadline has passed meanwhile", async () => {
     const team = await asking(600);
     const { t, done, open, inbox } = team;
     const { id, deadline } = await question(team);
     const { members } = (await done("status", "--json")).json<{ members: { name: string; pid: number }[] }>();
     const pid = members.find(({ name }) => name === "dev")?.pid ?? 0;
     process.kill(pid, "SIGKILL");
-    await eventually("its end", () => startTimeOf(pid) === undefined);
+    await eventually("the end of dev", () => startTimeOf(pid) === undefined);
     const { request } = t.paths("crew").request(id);
     writeFileSync(
       request,
@@ -107,7 +107,7 @@ describe("a question with a default and a deadline", () => {
     await eventually("the default", async () => (await inbox()).includes(DEFAULTED));
   });
 
-  it("shows its deadline, and is answered by its default if the person only agrees", async () => {
+  it("shows its deadline, and is answered by its default if the person approves without a choice", async () => {
     const team = await asking(600);
     const { t, done, inbox } = team;
     const { id } = await question(team);

@@ -9,7 +9,7 @@ import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
-/** A team with one teammate, and commands run with another runtime directory. */
+/** Creates a team with one teammate; `run` runs commands with another runtime directory. */
 async function moved(runtime: (home: string) => string) {
   const { ref, place, spawn } = await ledTeam();
   await spawn("dev");
@@ -18,14 +18,14 @@ async function moved(runtime: (home: string) => string) {
 }
 
 describe("a runtime directory that changed after the start", () => {
-  it("kill still removes the FIFOs of the start", async () => {
+  it("kill still removes the FIFOs in the earlier directory", async () => {
     const { run, fifos } = await moved((home) => join(home, "elsewhere"));
     expect(readdirSync(fifos).sort()).toEqual(["bell", "life", "ready"]);
     expect((await run(["kill", "dev", "--force"])).code).toBe(0);
     expect(existsSync(fifos)).toBe(false);
   });
 
-  it("kill leaves recorded FIFOs alone if their path has another layout or leads through a link", async () => {
+  it("kill leaves recorded FIFOs alone if their path leads through a link", async () => {
     const { run, place, ref, fifos } = await moved((home) => join(home, "elsewhere"));
     const elsewhere = join(place.home, "linked");
     const team = dirname(fifos);
@@ -35,11 +35,11 @@ describe("a runtime directory that changed after the start", () => {
     // A live agent would record the true path again.
     const pid = readStatus(ref, "dev")?.process.pid ?? 0;
     signalProcess(pid, "SIGKILL");
-    await eventually("its end", () => startTimeOf(pid) === undefined);
+    await eventually("the end of dev", () => startTimeOf(pid) === undefined);
     const link = fifos.replace(place.runtime, elsewhere);
-    const said = readFileSync(status, "utf8").replaceAll(`${fifos}/`, `${link}/`);
-    expect(said).toContain(link);
-    writeFileSync(status, said);
+    const edited = readFileSync(status, "utf8").replaceAll(`${fifos}/`, `${link}/`);
+    expect(edited).toContain(link);
+    writeFileSync(status, edited);
     expect((await run(["kill", "dev", "--force"])).code).toBe(0);
     expect(readdirSync(fifos).sort()).toEqual(["bell", "life", "ready"]);
   });
@@ -81,8 +81,8 @@ describe("a relative TEAMS_HOME", () => {
     const mode = ["--permission-mode", "bypassPermissions"];
     const spawned = await run(["spawn", ...words, ...mode]);
     expect(spawned.code, spawned.err).toBe(0);
-    await eventually("its command", () => existsSync(join(other, "root")));
-    await eventually("its end of the turn", () => isAtRest(ref, "dev"));
+    await eventually("dev's command", () => existsSync(join(other, "root")));
+    await eventually("the end of dev's turn", () => isAtRest(ref, "dev"));
     expect(readFileSync(join(other, "root"), "utf8").trim()).toBe(ref.home.root);
     expect((await run(["kill", "dev", "--force"])).code).toBe(0);
   });

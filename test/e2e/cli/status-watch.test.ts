@@ -6,7 +6,7 @@ import { teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside, personOutside } from "../../support/tmux/terminal-user.ts";
 
-it("status --watch › shows what fits, what waits first, scrolls, follows resizes, and leaves the scrollback alone", async () => {
+it("status --watch › shows what fits, waiting requests first, scrolls, follows resizes, and leaves the scrollback alone", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   await teams(["create", "crew"]);

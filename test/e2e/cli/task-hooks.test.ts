@@ -29,7 +29,7 @@ async function teamWith(hooks: Readonly<Record<string, string>>) {
 }
 
 describe("hooks of tasks", () => {
-  it("do not run for a command of a hook of the same event, even if a hook of another event is between them", async () => {
+  it("do not run for a command of a hook of the same event, even if a hook of another event runs in between", async () => {
     const { teams, tasks, ran, records } = await teamWith({
       TaskCompleted: `${OWN} task add Added`,
       TaskCreated: `${OWN} task done 2`,
@@ -40,17 +40,17 @@ describe("hooks of tasks", () => {
     expect(readdirSync(records)).toEqual([]);
   });
 
-  it("do not run for a command that a hook of the same event has left behind", async () => {
+  it("do not run for a background command that a hook of the same event started", async () => {
     const { cwd, teams, tasks, ran } = await teamWith({
       TaskCreated: `(until [ -e go ]; do sleep 0.02; done; ${OWN} task add Later) >/dev/null 2>&1 &`,
     });
     await teams(["task", "add", "Third"]);
     writeFileSync(join(cwd, "go"), "");
-    await eventually("its task", async () => (await tasks()).includes("Later: pending"));
+    await eventually("the later task", async () => (await tasks()).includes("Later: pending"));
     expect(ran()).toEqual(["TaskCreated"]);
   });
 
-  it("run for a command that only names the event, while such a hook runs", async () => {
+  it("run for a command that only sets TEAMS_HOOK, while a hook of that event runs", async () => {
     const { cwd, teams } = await teamWith({
       TaskCompleted: "[ -e hold ] || exit 2; touch held; until [ -e go ]; do sleep 0.02; done",
     });

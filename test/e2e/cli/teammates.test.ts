@@ -33,7 +33,7 @@ const PLAYBOOK = {
   },
 };
 
-/** A team in a private home and a private tmux server, led by commands. */
+/** Creates a team in a private home and a private tmux server, led by commands. */
 async function team(): Promise<{ readonly tmux: PrivateTmux; readonly teams: ReturnType<typeof teamsIn> }> {
   const tmux = privateTmux();
   const teams = teamsIn(tmux.env, tmux.home);
@@ -79,7 +79,7 @@ describe.each([
     const spawned = await teams(["spawn", "dev", ...SPAWN, "--teammate-mode", mode, "--prompt", "hello"]);
     expect(spawned).toMatchObject({ code: 0, err: "" });
     expect(spawned.out).toMatch(new RegExp(`^dev is ready: ${place}.*, pid \\d+\\.`));
-    // Each command that it names works.
+    // Each command in the output works.
     const named = [...spawned.out.matchAll(/teams (attach|peek|logs) dev\b/g)].map(([, word = ""]) => word);
     expect(named).toEqual(mode === "tmux" ? ["attach", "peek"] : ["logs"]);
     for (const word of named) expect((await teams([word, "dev"])).code).toBe(0);
@@ -98,7 +98,7 @@ describe.each([
     expect(readdirSync(join(tmux.root, "teams"))).toEqual([]);
   });
 
-  it("stays after it refuses a shutdown (exit 1), and ends by kill --force", async () => {
+  it("keeps running after it refuses a shutdown (exit 1), and ends on kill --force", async () => {
     const { teams } = await team();
     await teams(["spawn", "stubborn", ...SPAWN, "--teammate-mode", mode]);
     const refused = await teams(["shutdown", "stubborn", "--timeout", "180", "--json"]);
@@ -161,8 +161,8 @@ describe("sidebar --split", () => {
       messages: { text: string; timestamp: string }[];
     }>();
     const sent = messages.find(({ text }) => text === "Are you there?")?.timestamp ?? "";
-    // Japan has no summer time.
-    const there = new Date(Date.parse(sent) + 9 * 3_600_000).toISOString().slice(11, 16);
+    // Japan has no daylight saving time.
+    const inTokyo = new Date(Date.parse(sent) + 9 * 3_600_000).toISOString().slice(11, 16);
     const env = { ...tmux.inside(pane), LANG: "C", TZ: "Asia/Tokyo" };
     const opened = await teams(["sidebar", "--split", "--json"], { env });
     const { paneId } = opened.json<{ paneId: string }>();
@@ -171,7 +171,7 @@ describe("sidebar --split", () => {
       return screen.includes("Are you there?") && screen;
     });
     expect(shown).toMatch(/^[\x00-\x7f]*$/);
-    expect(shown).toContain(there);
+    expect(shown).toContain(inTokyo);
     await teams(["kill", "crew", "--force"]);
   });
 
@@ -219,7 +219,7 @@ describe("a killed agent", () => {
     process.kill(spawned.pid, "SIGKILL");
     const crashed = await eventually("the crash", async () => {
       const { members } = (await teams(["status", "--json"])).json<Status>();
-      // Its pane records the signal after its end.
+      // The pane records the signal after the agent's end.
       return members.find(({ name, exit }) => name === "dev" && exit?.signal === "SIGKILL");
     });
     expect(crashed).toMatchObject({ alive: false, state: "crashed" });
@@ -238,7 +238,7 @@ describe("a crash request", () => {
     const pidOf = async () =>
       (await teams(["status", "--json"])).json<Status>().members.find(({ name }) => name === "dev")?.pid;
     const crashed = async () => {
-      const pid = await eventually("its process", pidOf);
+      const pid = await eventually("dev's process", pidOf);
       process.kill(pid, "SIGKILL");
       return eventually("the crash", async () => {
         const { approvals } = (await teams(["approvals", "--json"])).json<Status>();
@@ -268,7 +268,7 @@ describe("a crash request", () => {
 });
 
 describe("a teammate's process", () => {
-  it("is unique: a second start, or one in another agent's shell, is refused (S14)", async () => {
+  it("is unique: a second start, or a start in another agent's shell, is refused (S14)", async () => {
     const { teams } = await team();
     await teams(["spawn", "dev", "--prompt", "wait", "--teammate-mode", "process"]);
     const flags =
@@ -283,7 +283,7 @@ describe("a teammate's process", () => {
     expect([other.code, other.err]).toEqual([1, expect.stringContaining("NESTED_TEAM")]);
     const pidOf = ({ members }: Status) => members.find(({ name }) => name === "dev")?.pid;
     expect(pidOf((await teams(["status", "--json"])).json<Status>())).toBe(pidOf(before));
-    // The hint names the team if another one has a member of that name.
+    // The hint names the team only if another team has a member of that name.
     expect(second.err).toMatch(/teams send dev "/);
     await teams(["create", "other"]);
     await teams(["spawn", "dev", "--team", "other", "--teammate-mode", "process"]);

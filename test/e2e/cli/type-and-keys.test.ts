@@ -38,7 +38,7 @@ it("type and keys › reach an agent's pane as a person would, and never a draft
   ]);
   expect(overDraft.code).not.toBe(0);
   expect((await teams(["keys", "dev", "C-u"])).code).toBe(0);
-  await eventually("the line's end", () => !t.tmux("capture-pane", "-p", "-t", pane).includes("half a line"));
+  await eventually("the empty line", () => !t.tmux("capture-pane", "-p", "-t", pane).includes("half a line"));
   expect((await teams(["type", "dev", "-"], { stdin: "two\nlines\n" })).code).toBe(0);
   await shows("I heard two");
 
@@ -65,7 +65,7 @@ it("type and keys › reach an agent's pane as a person would, and never a draft
   expect(t.tmux("capture-pane", "-p", "-t", other).trim()).toBe("");
 });
 
-it("type › says that a member without a pane takes messages", async () => {
+it("type › names teams send for a member without a pane", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const teams = teamsIn(t.env, t.home);
@@ -93,7 +93,7 @@ setTimeout(() => clearInterval(clock), 2000);
 process.stdout.write("\\n\\n\\n");
 process.stdin.on("data", (text) => process.stdout.write("got " + text));`;
 
-it("type › waits while a program draws, and types then", async () => {
+it("type › waits until a program stops drawing, and then types", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   await teams(["create", "crew"]);
@@ -106,7 +106,7 @@ it("type › waits while a program draws, and types then", async () => {
   await eventually("the text", () => t.tmux("capture-pane", "-p", "-t", pane).includes("got hello"));
 });
 
-it("keys › says why a pane takes no key", async () => {
+it("keys › says why it pressed no key in a pane", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   await teams(["create", "crew"]);

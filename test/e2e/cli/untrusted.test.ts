@@ -44,7 +44,7 @@ it("trust › a cloned repository's hooks, env, allow rules, servers and agents 
   const made = (name: string): boolean => existsSync(join(repository, name));
   const spawn = (name: string, ...more: string[]) =>
     teams(["spawn", name, "--prompt", "go", "--teammate-mode", "process", ...more]);
-  const brought = ["hooked", "served", "set-up", "notified"];
+  const sideEffects = ["hooked", "served", "set-up", "notified"];
 
   await teams(["create", "crew"]);
   const first = await spawn("ada");
@@ -69,7 +69,7 @@ it("trust › a cloned repository's hooks, env, allow rules, servers and agents 
   // The repository's own denial applies even if everything else is allowed.
   expect(JSON.stringify(own.requests[1]?.body.messages)).toContain("The rule Bash(touch denied) denies it.");
   expect((await spawn("eve", "--agent-type", "evil")).code).toBe(2);
-  expect([...brought, "allowed", "denied"].filter(made)).toEqual([]);
+  expect([...sideEffects, "allowed", "denied"].filter(made)).toEqual([]);
   expect(theirs.requests).toEqual([]);
 
   await teams(["trust"]);
@@ -81,7 +81,7 @@ it("trust › a cloned repository's hooks, env, allow rules, servers and agents 
   await teams(["kill", "crew", "--force"]);
 });
 
-it("what only a person or a lead may do › refuses a command of an agent that clears its environment", async () => {
+it("commands for only a person or a lead › refuse an agent that clears its environment", async () => {
   const t = privateTmux();
   const repository = join(realpathSync(t.home), "cloned");
   mkdirSync(join(repository, ".claude"), { recursive: true });
@@ -92,7 +92,7 @@ it("what only a person or a lead may do › refuses a command of an agent that c
   const teams = teamsIn(t.env, repository);
   await teams(["create", "crew"]);
   const asAgent = (words: string): string => {
-    // The shell of the agent stays above the command.
+    // The agent's shell remains the parent of the command.
     const line = `env -u TEAMS_AGENT ${process.execPath} ${TEAMS} ${words}; echo "ended with $?"`;
     const env = { ...t.env, TEAMS_AGENT: "ada@crew" };
     const { stdout, stderr } = spawnSync("sh", ["-c", line], { cwd: repository, env, encoding: "utf8" });

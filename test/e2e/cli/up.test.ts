@@ -41,7 +41,7 @@ interface Report {
   readonly resumed: readonly string[];
 }
 
-/** A project with a team file, and the built program without tmux. */
+/** Creates a project: `declare` writes its team file, and `up` starts the team without tmux. */
 function project() {
   const place = privateTmux();
   const { env, home } = place;
@@ -59,7 +59,7 @@ function project() {
 const ADA = { name: "ada", prompt: "Go.", permissionMode: "bypassPermissions", writes: ["src/**"] };
 const CREW = { name: "crew", model: "scripted:play.json", members: [ADA] };
 
-it("up › starts members that write only what the file lets them, and a second call changes nothing", async () => {
+it("up › starts members that can write only what the file allows, and a second call changes nothing", async () => {
   const { teams, home, declare, up } = project();
   declare({ ...CREW, tasks: [{ subject: "Build", owner: "ada" }] });
   expect((await teams(["trust", "team.json"])).code).toBe(0);
@@ -73,7 +73,7 @@ it("up › starts members that write only what the file lets them, and a second 
   expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
 });
 
-it("up › starts a member in its own worktree, and a member that is another program", async () => {
+it("up › starts a member in its own worktree, and a member that runs another program", async () => {
   const { place, teams, home, declare, up } = project();
   git(home, "init", "--quiet", "--initial-branch=main");
   git(home, "commit", "--quiet", "--allow-empty", "--message", "first");
@@ -124,7 +124,7 @@ it("up › adds members, changes modes and budgets, restarts stopped members, an
   expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
 });
 
-it("up › changes nothing and ends when its question is answered by Ctrl-C", async () => {
+it("up › exits without a change on Ctrl-C at its question", async () => {
   const { place, teams, declare, up } = project();
   declare({ name: "crew", tasks: [{ subject: "First" }] });
   await up();
@@ -157,7 +157,7 @@ it("up › says what it did before a failure, and continues when it is called ag
     ),
     hint: expect.stringContaining("To continue: teams up team.json --yes   to give up: teams kill crew"),
   });
-  // It sees the task while its owner is not a member.
+  // status sees the task while its owner is not a member yet.
   expect((await teams(["status", "crew"])).code).toBe(0);
   declare({
     name: "crew",
@@ -165,8 +165,8 @@ it("up › says what it did before a failure, and continues when it is called ag
     members: [members[0], { ...members[1], worktree: false }],
   });
   expect(await up()).toMatchObject({ changed: true, members: [{ name: "eve" }], tasks: [] });
-  const told = (await teams(["inbox", "eve", "--all"])).out;
-  expect(told.match(/Task #1 is assigned to you|task_assignment/g)).toHaveLength(1);
+  const messages = (await teams(["inbox", "eve", "--all"])).out;
+  expect(messages.match(/Task #1 is assigned to you|task_assignment/g)).toHaveLength(1);
   expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
 });
 

@@ -1,8 +1,8 @@
 import { it } from "vitest";
-import type { Seat } from "../../support/hour/person.ts";
+import type { TerminalSetup } from "../../support/hour/person.ts";
 import { spendHour } from "../../support/hour/spend-hour.ts";
 
-it.each<Seat>([
+it.each<TerminalSetup>([
   { width: 80, height: 24, theme: "dark" },
   { width: 40, height: 10, theme: "light" },
 ])(

@@ -1,8 +1,8 @@
 import { it } from "vitest";
-import type { Seat } from "../../support/hour/person.ts";
+import type { TerminalSetup } from "../../support/hour/person.ts";
 import { spendHour } from "../../support/hour/spend-hour.ts";
 
-it.each<Seat>([
+it.each<TerminalSetup>([
   { width: 200, height: 50, theme: "dark" },
   { width: 120, height: 40, theme: "light" },
 ])(

@@ -17,12 +17,12 @@ it("process mode › hides the socketpair and start variables from shell command
   await spawn({ name: "dev", prompt: "go" });
   const { pid } = readStatus(ref, "dev")?.process ?? { pid: 0 };
   const script = readPlace(ref, "dev")?.panePid ?? 0;
-  // The launch script and the agent both hold the pair.
+  // The launch script and the agent share the socket.
   const pair = readlinkSync(`/proc/${pid}/fd/3`);
   expect(pair).toMatch(/^socket:/);
   expect(readlinkSync(`/proc/${script}/fd/3`)).toBe(pair);
   await eventually("the command", () => existsSync(join(place.home, "variables")));
-  await eventually("its turn's end", () => isAtRest(ref, "dev"));
+  await eventually("the end of dev's turn", () => isAtRest(ref, "dev"));
   expect(readFileSync(join(place.home, "fds"), "utf8")).not.toContain(pair);
   expect(readFileSync(join(place.home, "variables"), "utf8")).not.toContain("TEAMS_BELL_FD");
 });
@@ -55,7 +55,7 @@ it("process mode › keeps an agent running after Ctrl-C and the end of its term
     ],
   );
   const [id = "", shell = ""] = pane.split(" ");
-  await eventually("its readiness", () => isAtRest(ref, "dev"));
+  await eventually("dev to be ready", () => isAtRest(ref, "dev"));
   const shows = (word: string) =>
     eventually(word, () =>
       place
@@ -81,6 +81,6 @@ it("process mode › truncates a log that grows too large, and keeps its last li
   const { log } = ref.paths.agent("dev");
   appendFileSync(log, "an old line\n".repeat(LOG_BOUNDS.max / 10));
   await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "Tell me all." });
-  await eventually("the cut", () => statSync(log).size < LOG_BOUNDS.max);
-  await eventually("its last words", () => readFileSync(log, "utf8").includes("And ends."));
+  await eventually("the truncated log", () => statSync(log).size < LOG_BOUNDS.max);
+  await eventually("the end of dev's answer", () => readFileSync(log, "utf8").includes("And ends."));
 });

@@ -20,13 +20,13 @@ const CONTAINER = [
 ];
 const hasContainers = spawnSync("unshare", [...CONTAINER, "true"]).status === 0;
 
-interface Said {
+interface Result {
   readonly code: number;
   json<T>(): T;
   error(): { readonly code: string; readonly message: string };
 }
 
-function inContainer({ env, home }: PrivateTmux, ...words: string[]): Promise<Said> {
+function inContainer({ env, home }: PrivateTmux, ...words: string[]): Promise<Result> {
   return new Promise((resolve) => {
     const argv = [...CONTAINER, process.execPath, TEAMS, ...words, "--json"];
     execFile("unshare", argv, { env, cwd: home }, (error, out, err) => {
@@ -37,7 +37,7 @@ function inContainer({ env, home }: PrivateTmux, ...words: string[]): Promise<Sa
 }
 
 describe.runIf(hasContainers)("from another container that shares the home (S77)", () => {
-  it("a member is not judged or ended, keeps its task, and receives messages", async () => {
+  it("a member is neither declared dead nor ended, keeps its task, and receives messages", async () => {
     const { ref, place, spawn } = await ledTeam({ dev: [{ say: "got it", repeat: true }] });
     await spawn("dev");
     const teams = (...words: string[]) => inContainer(place, ...words, "--team", "crew");
@@ -61,7 +61,7 @@ describe.runIf(hasContainers)("from another container that shares the home (S77)
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "in_progress" });
   });
 
-  it("a teammate that agrees to a shutdown ends; a busy one gets no signal", async () => {
+  it("a teammate that agrees to a shutdown ends; a busy teammate gets no signal", async () => {
     const { ref, place, spawn } = await ledTeam({
       busy: [{ tools: [{ name: "Bash", input: { command: "touch working; sleep 300" } }] }],
     });

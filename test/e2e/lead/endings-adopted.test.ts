@@ -13,7 +13,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 /**
- * A PATH whose tmux kills the spawn at its third call: the pane exists, but is neither tagged nor recorded.
+ * Returns a PATH whose tmux kills the spawn at its third call: the pane exists, but is neither tagged nor recorded.
  */
 function deadlyPath(t: PrivateTmux): string {
   const [bin, calls] = [join(t.home, "bin"), join(t.home, "calls")];
@@ -45,7 +45,7 @@ it("spawn › adopts the agent when its spawner is killed before it records the 
   const { child, ended } = startTeams(["spawn", "dev", "--team", "crew"], env, t.home);
   expect(await ended).toBeNull();
   expect(child.signalCode).toBe("SIGKILL");
-  await eventually("its idle state", () => isAtRest(ref, "dev"));
+  await eventually("dev to be idle", () => isAtRest(ref, "dev"));
   expect(existsSync(ref.paths.agent("dev").place)).toBe(false);
 
   const [dev = ""] = t
@@ -55,7 +55,7 @@ it("spawn › adopts the agent when its spawner is killed before it records the 
   const pid = Number(t.tmux("display-message", "-p", "-t", dev, "#{pane_pid}"));
   expect(readPlace(ref, "dev")).toMatchObject({ paneId: dev, panePid: pid, backend: "tmux" });
   const tag = () => t.tmux("show-options", "-pqv", "-t", dev, "@teams_agent");
-  await eventually("its mark", () => tag() === readStatus(ref, "dev")?.instance);
+  await eventually("the pane's tag", () => tag() === readStatus(ref, "dev")?.instance);
   const { members } = (await done("status --json")).json<TeamStatus>();
   expect(members[1]).toMatchObject({ name: "dev", state: "idle", alive: true, paneId: dev });
   expect((await done("peek dev")).out).toContain("team crew");

@@ -39,7 +39,7 @@ async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Pr
   await Promise.all(background);
 }
 
-/** A team led by this test, with its teammates in panes of a detached session. */
+/** Creates a team led by this test, with its teammate in a pane of a detached session. */
 async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>, input: SpawnInput) {
   const led = await ledTeam(agents);
   const { ref, ctx, place } = led;
@@ -61,11 +61,11 @@ async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>
       await eventually("the key hint", () => screen(name).includes("q + Enter closes this pane"));
     },
     /** Types the restart key in the pane, as a user does. */
-    again: async (name: string) => {
+    restart: async (name: string) => {
       const before = readStatus(ref, name)?.process.pid;
       place.tmux("send-keys", "-t", paneOf(name), "r", "Enter");
       await eventually("the restart", () => readStatus(ref, name)?.process.pid !== before);
-      await eventually("its idle state", () => isAtRest(ref, name));
+      await eventually(`${name} to be idle`, () => isAtRest(ref, name));
     },
     notices: () => leadNotices(ref),
   };
@@ -73,13 +73,13 @@ async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>
 
 describe("a crashed agent that a user restarted in its pane", () => {
   it("is reported to the lead and gets its tasks back, even if a check ran before the restart", async () => {
-    const { ref, ctx, crash, again, notices, screen } = await inPanes({}, { name: "dev" });
+    const { ref, ctx, crash, restart, notices, screen } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
     // The agent is ready before it prints anything; without output, the report has no last lines.
-    await eventually("its header", () => screen("dev").includes("team crew"));
+    await eventually("dev's header", () => screen("dev").includes("team crew"));
     await crash("dev", "SIGSEGV");
-    await again("dev");
+    await restart("dev");
     const three = [{ ...ctx }, { ...ctx }, { ...ctx }];
     const ends = (await Promise.all(three.map((own) => reconcile(own)))).flat();
     expect(ends).toMatchObject([{ name: "dev", how: "restarted", exit: { signal: "SIGSEGV" } }]);
@@ -96,7 +96,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
     // The shutdown request was meant for the crashed process: the restarted one must ignore it.
     const request = { type: "shutdown_request", requestId: "shutdown-1@dev", from: LEAD_NAME } as const;
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: formatProtocol(request, new Date()) });
-    await again("dev");
+    await restart("dev");
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "pending" });
     await eventually("the note", () => screen("dev").includes("its tasks were restored: #1"));
     const received = await eventually("the assignment", async () => {
@@ -110,7 +110,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
 
     // An end that the user asked for is not a crash.
     await crash("dev", "SIGINT");
-    await again("dev");
+    await restart("dev");
     expect(await reconcile(ctx)).toMatchObject([{ how: "restarted", exit: { signal: "SIGINT" } }]);
     expect((await notices())[2]).toMatch(/^dev ended \(SIGINT\) and was restarted in its pane\./);
   });
@@ -118,7 +118,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
 
 describe("a restart in the pane", () => {
   it("restores the tasks before the crash is fully processed; the later retry does not change them", async () => {
-    const { ref, ctx, crash, again, notices, screen } = await inPanes({}, { name: "dev" });
+    const { ref, ctx, crash, restart, notices, screen } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
     const inbox = ref.paths.inbox(LEAD_NAME);
@@ -126,7 +126,7 @@ describe("a restart in the pane", () => {
     await crash("dev", "SIGABRT");
     await expect(reconcile(ctx)).rejects.toThrow(inbox);
     expect(getTask(ref, "1").owner).toBeUndefined();
-    await again("dev");
+    await restart("dev");
     await eventually("the note", () => screen("dev").includes("its tasks were restored: #1"));
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "pending" });
     restore();
@@ -183,7 +183,7 @@ describe("an agent in a pane", () => {
       { dev: [{ tools: [{ name: "Bash", input: { command: stays } }] }] },
       { name: "dev", prompt: "begin" },
     );
-    await eventually("its work", () => existsSync(join(t.home, "busy")));
+    await eventually("dev's command", () => existsSync(join(t.home, "busy")));
     signalProcess(pidOf("dev"), "SIGTERM");
     // The agent has received the first SIGTERM before the next one is sent.
     await eventually("the end of its command", () => existsSync(join(t.home, "asked")));
@@ -196,7 +196,7 @@ describe("an agent in a pane", () => {
       { dev: [{ tools: [{ name: "Bash", input: { command: "touch busy; sleep 300" } }] }] },
       { name: "dev", prompt: "begin" },
     );
-    await eventually("its work", () => existsSync(join(t.home, "busy")));
+    await eventually("dev's command", () => existsSync(join(t.home, "busy")));
     // A Ctrl-C that discards typed text does nothing else; the next one warns.
     t.tmux("send-keys", "-t", paneOf("dev"), "half a line");
     await eventually("the typed text", () => screen("dev").includes("half a line"));
@@ -221,7 +221,7 @@ describe("an agent in a pane", () => {
     const [pid, outer] = [pidOf("dev"), readPlace(ref, "dev")?.panePid];
     const inner = processTable().find((row) => row.ppid === outer)?.pid ?? 0;
     signalProcess(inner, "SIGKILL");
-    await eventually("its end", () => startTimeOf(pid) === undefined);
+    await eventually("dev's end", () => startTimeOf(pid) === undefined);
     expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", alive: false, exit: null });
   });
 

@@ -14,7 +14,7 @@ import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.t
 
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I am there.", repeat: true }] } };
 
-/** One idle teammate in the team's window, and a user attached to the session. */
+/** Creates a team with one idle teammate, in a window of a user's session. */
 async function withDev() {
   const t = privateTmux();
   const { pane } = t.session();
@@ -33,7 +33,7 @@ async function withDev() {
   const place = readPlace(ref, "dev");
   if (place?.paneId === undefined) throw new Error("dev has no pane");
   const screen = (): string => t.tmux("capture-pane", "-p", "-t", place.paneId ?? "");
-  await eventually("its idle state", () => screen().includes("I am there.") && isAtRest(ref, "dev"));
+  await eventually("dev to be idle", () => screen().includes("I am there.") && isAtRest(ref, "dev"));
   return { t, ref, user: pane, call, done, place, dev: place.paneId };
 }
 
@@ -56,7 +56,7 @@ const COMMANDS = [
 ];
 
 /** Opens a window of the user with the name of the team's window, and returns its pane. */
-const likeTheTeams = (t: PrivateTmux): string =>
+const openTwin = (t: PrivateTmux): string =>
   t.tmux(
     ...["new-window", "-d", "-n", "crew", "-t", "=work:", "-P", "-F", "#{pane_id}"],
     ...["--", "env", "cat"],
@@ -65,7 +65,7 @@ const likeTheTeams = (t: PrivateTmux): string =>
 describe("a user's pane that looks like a teammate's (S39)", () => {
   it("is left untouched when it has the same title, name and tags", async () => {
     const { t, user, call, done, dev } = await withDev();
-    const twin = likeTheTeams(t);
+    const twin = openTwin(t);
     for (const line of t.tmux("show-options", "-p", "-t", dev).split("\n")) {
       const [option = ""] = line.split(" ");
       t.tmux("set-option", "-p", "-t", twin, option, t.tmux("show-options", "-pqv", "-t", dev, option));
@@ -80,14 +80,14 @@ describe("a user's pane that looks like a teammate's (S39)", () => {
     await leaves(t, nothing(["work:cat", "work:cat"]));
   });
 
-  it("is left untouched when it has the pane id of a previous server, even by resume", async () => {
+  it("is left untouched when it has the id of the teammate's pane on a previous server, even by resume", async () => {
     const { t, call, done, dev, place, ref } = await withDev();
     await t.killServer();
-    await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
+    await eventually("dev's end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
     t.session();
     let twin = "";
     while (twin !== dev) {
-      twin = likeTheTeams(t);
+      twin = openTwin(t);
     }
     t.tmux("set-option", "-p", "-t", twin, "@teams_agent", place.instance);
     const before = stateOf(t, twin);
@@ -102,7 +102,7 @@ describe("a user's pane that looks like a teammate's (S39)", () => {
   it("is left untouched when the user started another program in the teammate's pane", async () => {
     const { t, call, done, dev, ref } = await withDev();
     t.tmux("respawn-pane", "-k", "-t", dev, "env", "cat");
-    await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
+    await eventually("dev's end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
     t.tmux("send-keys", "-t", dev, "mine", "Enter");
     await eventually("an echo", () => t.tmux("capture-pane", "-p", "-t", dev).includes("mine\nmine"));
     const before = t.tmux("display-message", "-p", "-t", dev, "#{pane_pid} #{history_size}");
@@ -141,8 +141,8 @@ describe("a teammate's pane", () => {
     expect((await done("peek dev")).out).toContain("I am there.");
     await done("attach dev");
     const client = t.tmux("list-clients", "-F", "#{client_name}");
-    const looksAt = (): string => t.tmux("display-message", "-p", "-c", client, "#{pane_id}");
-    await eventually("the client in the pane", () => looksAt() === dev);
+    const shownPane = (): string => t.tmux("display-message", "-p", "-c", client, "#{pane_id}");
+    await eventually("the client in the pane", () => shownPane() === dev);
     for (const words of ["hide dev", "show dev"]) {
       await done(words);
       expect(t.tmux("display-message", "-p", "-t", dev, "#{pane_pid}")).toBe(pid);

@@ -18,7 +18,7 @@ const AGENTS = {
   dev: [{ say: "I am there.", repeat: true }],
 };
 
-/** A team in panes of the user's session, with ada in the middle of a turn. */
+/** Creates a team in panes of the user's session, with ada in the middle of a turn. */
 async function atWork() {
   const t = privateTmux();
   const { pane } = t.session();
@@ -37,7 +37,7 @@ async function atWork() {
   await done(`spawn ada ${spawn}`, inside);
   await done(`spawn dev ${spawn}`, inside);
   await done("task claim 1 --as dev");
-  await eventually("its work", () => existsSync(join(t.home, "working")));
+  await eventually("ada's command", () => existsSync(join(t.home, "working")));
   return { t, done, teams, ref: teamRef(teamsHome(t.env), "crew") };
 }
 
@@ -55,15 +55,15 @@ const WAYS: [string, string, (t: PrivateTmux) => Promise<unknown>][] = [
   ],
 ];
 
-describe.each(WAYS)("a busy team whose tmux server is %s (S51)", (_, away, end) => {
+describe.each(WAYS)("a busy team whose tmux server is %s (S51)", (_, removal, end) => {
   it("is reported as exited, leaves no process, and continues its turn after resume", async () => {
     const { t, done, teams, ref } = await atWork();
     await end(t);
     const status = async () => (await done("status --json")).json<TeamStatus>();
-    await eventually("their ends", async () =>
+    await eventually("both exit records", async () =>
       (await status()).members.slice(1).every(({ exit }) => exit !== null),
     );
-    // A command that has looked for ends before a process recorded its own unassigns no task.
+    // A status that ran before an exit record unassigned no task: run it again.
     const { members, tasks } = await status();
     const ended = { state: "exited", alive: false, paneId: expect.any(String), exit: { signal: "SIGHUP" } };
     expect(members.slice(1)).toMatchObject([
@@ -71,7 +71,7 @@ describe.each(WAYS)("a busy team whose tmux server is %s (S51)", (_, away, end) 
       { name: "dev", ...ended },
     ]);
     expect(tasks.list).toMatchObject([{ id: "1", status: "pending" }]);
-    await eventually("the end of what they had started", () => leftoversOf(t).processes.length === 0);
+    await eventually("the end of all processes", () => leftoversOf(t).processes.length === 0);
 
     expect((await done("status")).out).toMatch(
       /ada, dev have ended, and their tmux server is gone\..*teams resume crew/,
@@ -89,18 +89,18 @@ describe.each(WAYS)("a busy team whose tmux server is %s (S51)", (_, away, end) 
     ]);
     // ada received no new message.
     const transcript = readStatus(ref, "ada")?.transcript ?? "";
-    await eventually("the rest of its turn", () => readFileSync(transcript, "utf8").includes("it is done"));
+    await eventually("the rest of ada's turn", () => readFileSync(transcript, "utf8").includes("it is done"));
     await done("kill crew --force --purge");
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it(`is removed by ${away} without leftovers`, async () => {
+  it(`is removed by ${removal} without leftovers`, async () => {
     const { t, done } = await atWork();
     await end(t);
-    await eventually("their ends", async () =>
+    await eventually("both ends", async () =>
       (await done("status --json")).json<TeamStatus>().members.every(({ alive }) => alive !== true),
     );
-    await done(away);
+    await done(removal);
     await leaves(t, nothing());
   });
 });

@@ -43,10 +43,10 @@ const LEAVES_COMMAND: PlaybookTurn[] = [
 ];
 
 const pidIn = (file: string): Promise<number> =>
-  eventually("its child", () => existsSync(file) && (Number(readFileSync(file, "utf8")) || false));
+  eventually("the child's pid", () => existsSync(file) && (Number(readFileSync(file, "utf8")) || false));
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
 const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
-/** A team whose dev was killed while it waited for a permission. */
+/** Creates a team whose dev was killed while it waited for a permission. */
 async function killedDuringRequest() {
   const { ref, ctx, spawn } = await ledTeam({
     dev: [{ tools: [{ name: "Bash", input: { command: "touch asked" } }] }],
@@ -55,7 +55,7 @@ async function killedDuringRequest() {
   await eventually("the request", async () => (await teamStatus(ctx)).approvals.length === 1);
   const pid = pidOf(ref);
   process.kill(pid, "SIGKILL");
-  await eventually("its end", () => !runs(pid));
+  await eventually("dev's end", () => !runs(pid));
   return ctx;
 }
 const names = (ref: TeamRef) => readTeam(ref).members.map(({ name }) => name);
@@ -83,7 +83,7 @@ describe("shutdown", () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: LEAVES_COMMAND });
     await spawn({ name: "dev", prompt: "begin" });
     const child = await pidIn(join(place.home, "child-pid"));
-    await eventually("its idle state", () => isAtRest(ref, "dev"));
+    await eventually("dev to be idle", () => isAtRest(ref, "dev"));
     expect(runs(child)).toBe(true);
     expect(await shutdownTeammates(ctx, ["dev"], PATIENT)).toEqual([{ name: "dev", outcome: "approved" }]);
     expect(runs(child)).toBe(false);
@@ -103,7 +103,7 @@ describe("shutdown", () => {
   it("changes nothing when the request times out", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
     await spawn({ name: "dev", prompt: "begin" });
-    await eventually("its work", () => existsSync(join(place.home, "busy")));
+    await eventually("dev's command", () => existsSync(join(place.home, "busy")));
     expect(await shutdownTeammates(ctx, ["dev"], { timeoutMs: 300 })).toEqual([
       { name: "dev", outcome: "timed-out" },
     ]);
@@ -117,7 +117,7 @@ describe("shutdown", () => {
     await spawn("dev", "ada");
     const pid = pidOf(ref);
     process.kill(pid, "SIGKILL");
-    await eventually("its end", () => !runs(pid));
+    await eventually("dev's end", () => !runs(pid));
     expect(await shutdownTeammates(ctx, ["dev", "ada"], PATIENT)).toEqual(
       expect.arrayContaining([
         { name: "dev", outcome: "gone" },
@@ -220,7 +220,7 @@ describe("kill", () => {
     expect((await teamStatus(ctx)).approvals).toEqual([]);
   });
 
-  it("ends no member if a name is unknown or the caller is a teammate", async () => {
+  it("does not end a member if a name is unknown or the caller is a teammate", async () => {
     const { ref, ctx, spawn, place } = await ledTeam();
     await spawn("dev");
     await expect(killTeammates(ctx, ["dev", "nobody"])).rejects.toMatchObject({ code: "AGENT_NOT_FOUND" });
@@ -324,7 +324,7 @@ describe("an agent killed by a signal (S33)", () => {
       const before = checks;
       return eventually("the next check", () => checks > before);
     });
-    await eventually("its end", () => ends.length === 1);
+    await eventually("the noticed end", () => ends.length === 1);
     await eventually("the notification", async () => (await leadNotices(ref)).length === 1);
     return { ends, ref };
   }
@@ -388,7 +388,7 @@ describe("an agreed shutdown that no command waited for", () => {
     await spawn("dev");
     const pid = pidOf(ref);
     await requestShutdown(ctx, ["dev"]);
-    await eventually("its end", () => !runs(pid));
+    await eventually("dev's end", () => !runs(pid));
     const ends = (await Promise.all([{ ...ctx }, { ...ctx }].map((own) => reconcile(own)))).flat();
     expect(ends).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
     expect(former(ref)).toEqual(["dev shutdown"]);
@@ -404,7 +404,7 @@ describe("team status", () => {
     await spawn({ name: "dev", prompt: "begin" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
-    await eventually("its turn", () => readStatus(ref, "dev")?.tokens.output === 4 && isAtRest(ref, "dev"));
+    await eventually("the turn", () => readStatus(ref, "dev")?.tokens.output === 4 && isAtRest(ref, "dev"));
     const status = await teamStatus(ctx);
     expect(status).toEqual({
       team: "crew",
@@ -481,8 +481,8 @@ describe("end of a run", () => {
       unseenByLead: 0,
     });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
-    await eventually("its work", () => existsSync(join(place.home, "busy")));
-    await eventually("ada's idle state", () => isAtRest(ref, "ada"));
+    await eventually("dev's command", () => existsSync(join(place.home, "busy")));
+    await eventually("ada to be idle", () => isAtRest(ref, "ada"));
     expect(runState(ctx)).toEqual({
       teamExists: true,
       busy: 1,
@@ -497,7 +497,7 @@ describe("end of a run", () => {
       text: JSON.stringify({ type: "interrupt_request", from: LEAD_NAME }),
     });
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
-    await eventually("its idle state", () => isAtRest(ref, "dev"));
+    await eventually("dev to be idle", () => isAtRest(ref, "dev"));
     expect(runState(ctx)).toEqual({
       teamExists: true,
       busy: 0,

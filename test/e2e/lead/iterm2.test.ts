@@ -22,7 +22,7 @@ it("iterm2 mode › runs a teammate in an iTerm2 window that every command finds
   });
   const member = async () => (await done("status", "--json")).json<TeamStatus>().members[1];
   expect(await member()).toMatchObject({ backend: "iterm2", paneId: window, alive: true });
-  await eventually("her words", async () => (await done("peek", "ada")).out.includes("I heard hello"));
+  await eventually("ada's answer", async () => (await done("peek", "ada")).out.includes("I heard hello"));
 
   expect((await done("attach", "ada")).out).toBe("Switched to ada.\n");
   expect(terminal.focus()).toBe(window);
@@ -33,7 +33,7 @@ it("iterm2 mode › runs a teammate in an iTerm2 window that every command finds
   });
 
   process.kill((await member())?.pid ?? 0, "SIGKILL");
-  await eventually("her end", async () => (await member())?.state === "crashed");
+  await eventually("ada's crash", async () => (await member())?.state === "crashed");
   await done("resume");
   expect(await member()).toMatchObject({ backend: "iterm2", alive: true });
   expect(terminal.sessions()).not.toContain(window);
@@ -53,7 +53,7 @@ it("iterm2 mode › is refused with a hint outside iTerm2 or without it2", async
   expect([without.code, without.error().code]).toEqual([6, "CLI_NOT_FOUND"]);
 });
 
-/** A team led by a user from a shell in iTerm2. */
+/** Creates a team that a user leads from a shell in iTerm2. */
 async function crew() {
   const t = privateTmux();
   const terminal = iterm2(t);

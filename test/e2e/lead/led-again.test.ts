@@ -9,7 +9,7 @@ import { livenessOfAgent, readStatus } from "../../../src/team/records/read-reco
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, markedProcesses, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -48,7 +48,7 @@ const ANN: readonly Line[] = [
   { when: /tool_result/, uses: [says("There are 3 words.")] },
 ];
 
-interface Left {
+interface OrphanedTeam {
   readonly t: PrivateTmux;
   readonly ref: TeamRef;
   readonly teams: ReturnType<typeof teamsIn>;
@@ -57,16 +57,16 @@ interface Left {
   readonly env: Env;
 }
 
-/** A team whose lead was killed after its first turn. */
-async function leftTeam(mode: string): Promise<Left> {
+/** Creates a team whose lead was killed after its first turn. */
+async function orphanedTeam(mode: string): Promise<OrphanedTeam> {
   const t = privateTmux();
-  const api = await startFakeMessagesApi(played({ [LEAD_NAME]: LEAD, ann: ANN }).script);
+  const api = await startFakeMessagesApi(scriptedTeam({ [LEAD_NAME]: LEAD, ann: ANN }).script);
   onTestFinished(() => api.close());
   const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
   const ref = teamRef(teamsHome(t.env), "crew");
   const words = ["run", "--team", "crew", "--model", "claude-fake", "--permission-mode", "bypassPermissions"];
   const { child, ended } = startTeams([...words, "--teammate-mode", mode, "Count the words"], env, t.home);
-  await eventually("her work", () => existsSync(join(t.home, "counting")));
+  await eventually("ann's command", () => existsSync(join(t.home, "counting")));
   await eventually("the lead to be idle", () => isAtRest(ref, LEAD_NAME));
   const teams = teamsIn(env, t.home);
   const refused = await teams(["run", "--resume", "--json"]);
@@ -80,12 +80,12 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
   it.each([
     ["continues the old conversation", true],
     ["starts a new conversation if the old one is gone", false],
-  ])("%s, with new messages and the same teammate", async (_, goesOn) => {
-    const { t, ref, teams, requests, sessionId } = await leftTeam("tmux");
+  ])("%s, with new messages and the same teammate", async (_, continues) => {
+    const { t, ref, teams, requests, sessionId } = await orphanedTeam("tmux");
     writeFileSync(join(t.home, "go"), "");
-    await eventually("her report", () => unreadCount(ref, LEAD_NAME) >= 2);
-    // A command that resumes the team in between does not take the lead away.
-    if (goesOn) expect((await teams(["resume"])).out).toContain("teams run --resume --team crew");
+    await eventually("ann's report", () => unreadCount(ref, LEAD_NAME) >= 2);
+    // teams resume in between does not take over the lead.
+    if (continues) expect((await teams(["resume"])).out).toContain("teams run --resume --team crew");
     else rmSync(readStatus(ref, LEAD_NAME)?.transcript ?? "");
     const asked = requests.length;
     const { code, err, json } = await teams(["run", "--resume", "--keep", "--json"]);
@@ -96,13 +96,13 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     expect(read).toContain("you are its lead from now on");
     expect(read).toContain("- ann (general-purpose, idle)");
     expect(read).toContain("#1 (in_progress; yours): count them");
-    expect(read.includes("Count the words")).toBe(goesOn);
+    expect(read.includes("Count the words")).toBe(continues);
     const heard = JSON.stringify(requests.slice(asked).map(({ body }) => body.messages));
     expect(heard).toContain("There are 3 words.");
-    // Its task is not free although the process that started it is dead.
+    // The lead's task is not free, although the process that claimed it is dead.
     expect(heard).toMatch(/in_progress\W+(?:n\W+)?owner\W+team-lead/);
     const { leadSessionId, joinedCount, former } = readTeam(ref);
-    expect(leadSessionId === sessionId).toBe(goesOn);
+    expect(leadSessionId === sessionId).toBe(continues);
     expect({ joinedCount, former }).toMatchObject({
       joinedCount: 1,
       former: [{ name: "ann", how: "shutdown" }],
@@ -114,7 +114,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
 
   it("restores the manual lead of a user's team, with its open tasks, after every run", async () => {
     const t = privateTmux();
-    const api = await startFakeMessagesApi(played({ [LEAD_NAME]: [] }).script);
+    const api = await startFakeMessagesApi(scriptedTeam({ [LEAD_NAME]: [] }).script);
     onTestFinished(() => api.close());
     const teams = teamsIn(
       { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-0000" },
@@ -139,7 +139,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
   });
 
   it("waits for input in a terminal, with the team running", async () => {
-    const { t, ref, teams, env } = await leftTeam("tmux");
+    const { t, ref, teams, env } = await orphanedTeam("tmux");
     const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = env;
     const person = personInside(t, ["run", "--resume", "--no-sidebar"], {
       env: { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY },
@@ -158,7 +158,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
   });
 
   it("replaces the previous sidebar", async () => {
-    const { t, env } = await leftTeam("process");
+    const { t, env } = await orphanedTeam("process");
     const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = env;
     const { pane } = t.session("left", { width: 160, height: 50 });
     const teams = teamsIn(env, t.home);
@@ -191,13 +191,13 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
       );
     });
     writeFileSync(join(t.home, "go"), "");
-    await eventually("its text", () => t.tmux("capture-pane", "-p", "-t", pane).includes("It has 3 words."));
+    await eventually("the text", () => t.tmux("capture-pane", "-p", "-t", pane).includes("It has 3 words."));
     t.tmux("send-keys", "-t", pane, "/exit", "Enter");
     await leaves(t, nothing());
   });
 
-  it("leaves the team as it is when the model refuses", async () => {
-    const { t, ref, teams } = await leftTeam("tmux");
+  it("leaves the team as it is when the model's server rejects the key", async () => {
+    const { t, ref, teams } = await orphanedTeam("tmux");
     const { pid } = readStatus(ref, "ann")?.process ?? {};
     writeFileSync(join(t.home, "go"), "");
     const api = await startFakeMessagesApi([], { key: "another" });
@@ -227,16 +227,16 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
   });
 
   it("restarts in-process teammates with their conversations", async () => {
-    const { t, ref, teams, requests } = await leftTeam("in-process");
+    const { t, ref, teams, requests } = await orphanedTeam("in-process");
     writeFileSync(join(t.home, "go"), "");
     const asked = requests.length;
     const { code, err, json } = await teams(["run", "--resume", "--keep", "--json", "How far is it?"]);
     expect(code, err).toBe(0);
     expect(json()).toMatchObject({ outcome: "completed", result: "It has 3 words." });
-    const ofAnn = requests
+    const annRequests = requests
       .slice(asked)
       .filter(({ body }) => JSON.stringify(body.system).includes("You are ann"));
-    expect(JSON.stringify(ofAnn[0]?.body.messages)).toContain("touch counting");
+    expect(JSON.stringify(annRequests[0]?.body.messages)).toContain("touch counting");
     expect(JSON.stringify(requests.slice(asked).map(({ body }) => body.messages))).toContain(
       "How far is it?",
     );
@@ -266,7 +266,7 @@ it.each([
   const how = ["--team", "crew", "--permission-mode", "bypassPermissions", "--teammate-mode", "process"];
   const { child, ended } = startTeams(["run", "Go.", "--playbook", "book.json", ...how], t.env, t.home);
   const sleeps = () => markedProcesses(t).filter(({ name }) => name.startsWith("sleep"));
-  await eventually("its work", () => existsSync(join(t.home, "working")) && sleeps().length === 2);
+  await eventually("the lead's command", () => existsSync(join(t.home, "working")) && sleeps().length === 2);
   child.kill("SIGKILL");
   await ended;
   expect(sleeps()).toHaveLength(2);

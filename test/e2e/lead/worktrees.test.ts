@@ -21,7 +21,7 @@ interface Kept {
   readonly kept: string | null;
 }
 
-/** A user with a team, in the subdirectory `app` of their repository. */
+/** Creates a team of a user in the subdirectory `app` of the user's repository. */
 async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> = {}) {
   const t = privateTmux({ env: GIT_IDENTITY });
   const repository = join(realpathSync(t.home), "repo");
@@ -55,7 +55,7 @@ async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> 
   const settings = (teamsSettings: object): void =>
     writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: teamsSettings }));
   /** Starts a spawn whose setup command runs until it is ended. */
-  const inSetUp = async () => {
+  const spawnInSetup = async () => {
     const begun = join(t.home, "begun");
     settings({ worktreeSetup: `echo > '${begun}'; sleep 600 & wait` });
     const started = startTeams(["spawn", "dev", ...mode, "--worktree", "--json"], t.env, here);
@@ -63,11 +63,11 @@ async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> 
     settings({});
     return started;
   };
-  return { t, repository, here, commit, run, teams, spawn, spawned, inSetUp, branches, settings };
+  return { t, repository, here, commit, run, teams, spawn, spawned, spawnInSetup, branches, settings };
 }
 
 describe("a teammate with a worktree", () => {
-  it("plays a playbook of the directory that its worktree lacks", async () => {
+  it("uses a playbook of the directory that its worktree lacks", async () => {
     const p = await person();
     const agents = { cyd: [{ say: "Here." }] };
     writeFileSync(join(p.repository, "app", "mine.json"), JSON.stringify({ version: 1, agents }));
@@ -97,7 +97,7 @@ describe("a teammate with a worktree", () => {
     for (const one of [ada, ben]) {
       const file = join(one?.cwd ?? "", "where.txt");
       const wanted = `${one?.worktree}\n${one?.branch}\n`;
-      await eventually("its text", () => existsSync(file) && readFileSync(file, "utf8") === wanted);
+      await eventually("where.txt", () => existsSync(file) && readFileSync(file, "utf8") === wanted);
     }
     expect(git(p.repository, "status", "--porcelain")).toBe("");
     const { members } = await p.teams<{ members: { worktree: string | null }[] }>("status");
@@ -154,7 +154,7 @@ describe("a teammate with a worktree", () => {
 
   it("is rolled back with exit code 130 when interrupted during setup", async () => {
     const p = await person();
-    const { child, ended } = await p.inSetUp();
+    const { child, ended } = await p.spawnInSetup();
     child.kill("SIGINT");
     expect(await ended).toBe(130);
     expect([p.branches(), existsSync(join(p.repository, ".worktrees/crew-dev"))]).toEqual([["main"], false]);
@@ -168,7 +168,7 @@ describe("a teammate with a worktree", () => {
 
   it("is still known when its spawn was killed during setup, and is removed by kill", async () => {
     const p = await person();
-    const { child, ended } = await p.inSetUp();
+    const { child, ended } = await p.spawnInSetup();
     child.kill("SIGKILL");
     await ended;
     const path = join(p.repository, ".worktrees/crew-dev");
@@ -212,8 +212,8 @@ it("status --git › shows the distance from the base; without the flag git neve
   type Members = { members: { git?: object | null }[] };
   const gits = async (...words: string[]) =>
     (await p.teams<Members>("status", ...words)).members.map(({ git }) => git);
-  const look = { branch: "teams/crew/dev", ahead: 2, behind: 1, dirty: true, changed: 0, untracked: 1 };
-  expect(await gits("--git")).toEqual([null, look, null]);
+  const expected = { branch: "teams/crew/dev", ahead: 2, behind: 1, dirty: true, changed: 0, untracked: 1 };
+  expect(await gits("--git")).toEqual([null, expected, null]);
   expect((await p.run(["status", "--git"])).out).toContain("teams/crew/dev +2 -1, 1 uncommitted");
   const path = join(p.t.home, "bin");
   mkdirSync(path);
@@ -233,8 +233,8 @@ describe("ending a teammate with a worktree (S46)", () => {
   ])("%s removes a clean worktree with its branch, and keeps and names a dirty one", async (_how, words) => {
     const p = await person();
     const end = async (): Promise<Kept | undefined> => {
-      const told = await p.teams<Record<string, { worktree: Kept }[]>>(...words);
-      return (told.kills ?? told.shutdowns)?.[0]?.worktree;
+      const ended = await p.teams<Record<string, { worktree: Kept }[]>>(...words);
+      return (ended.kills ?? ended.shutdowns)?.[0]?.worktree;
     };
     const clean = await p.spawned("dev", "--worktree");
     expect(await end()).toEqual({ path: clean.worktree, branch: clean.branch, kept: null });
@@ -248,10 +248,10 @@ describe("ending a teammate with a worktree (S46)", () => {
     expect(await end()).toEqual({ path: dirty.worktree, branch: dirty.branch, kept: why });
     expect(existsSync(join(dirty.cwd, "new.txt"))).toBe(true);
     const { messages } = await p.teams<{ messages: { text: string }[] }>("inbox", "--all");
-    const news = messages.filter(({ text }) =>
+    const notices = messages.filter(({ text }) =>
       text.includes(`Its worktree was kept: ${dirty.worktree} (${why})`),
     );
-    expect(news).toHaveLength(1);
+    expect(notices).toHaveLength(1);
 
     const next = await p.spawned("dev", "--worktree");
     expect([next.worktree, next.branch]).toEqual([`${dirty.worktree}-2`, `${dirty.branch}-2`]);
@@ -296,7 +296,7 @@ describe("ending a teammate with a worktree (S46)", () => {
     expect(existsSync(dev.worktree)).toBe(true);
   });
 
-  it("delete and purge remove merged worktrees and name those that stay", async () => {
+  it("delete and purge remove merged worktrees, and name the worktrees that stay", async () => {
     const p = await person();
     const [merged, open] = [await p.spawned("merged", "--worktree"), await p.spawned("open", "--worktree")];
     for (const one of [merged, open]) p.commit(one.cwd, `${one.branch.replaceAll("/", "-")}.txt`);

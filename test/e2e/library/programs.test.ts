@@ -35,7 +35,7 @@ interface Turn {
   readonly delayMs?: number;
 }
 
-/** Runs a program of the page where its agents play these turns. */
+/** Runs a program of the page, whose agents play these turns. */
 async function run(
   name: string,
   agents: Readonly<Record<string, readonly Turn[]>>,
@@ -57,7 +57,7 @@ const toLead = (content: string) => ({
   input: { type: "message", recipient: "team-lead", content, summary: "the answer" },
 });
 
-/** The teams that a program has left. */
+/** Returns the teams that a program has left. */
 async function teamsOf(own: PrivateTmux): Promise<unknown> {
   return (await teamsIn(own.env, own.home)(["ls", "--json"])).json().teams;
 }
@@ -151,7 +151,7 @@ describe("docs/library.md", () => {
     expect((await run("limited.mts", lead)).out).toBe("A home.\n");
     const slow = { "team-lead": [{ say: "A home.", delayMs: 600_000 }] };
     const { out } = await run("limited.mts", slow, { env: { LIMIT_MS: "5000" } });
-    // The run begins with the lead alone, whose team is not kept.
+    // The time may run out while the lead is alone: such a team is not kept.
     expect(out).toMatch(/^Too slow\.\n(To continue: teams run --resume --team run-[0-9a-f]{4}\n)?$/);
   });
 
@@ -225,7 +225,7 @@ it("a program with the library › gets no listeners and no output, and exits on
 });
 
 describe("the installed package", () => {
-  it("brings at most 10 packages and 15 MB", () => {
+  it("installs only blessed and itself, with less than 15 MB", () => {
     expect(installed.packages).toEqual(["blessed", "tmux-teams"]);
     expect(installed.bytes).toBeLessThan(15_000_000);
   });
@@ -246,7 +246,7 @@ describe("the installed package", () => {
       expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, "m"));
   });
 
-  it("has types without packages, whose examples all compile", () => {
+  it("has types that import no package, and their examples compile", () => {
     const types = readFileSync(join(ROOT, "dist/index.d.mts"), "utf8");
     expect(types).not.toMatch(/^import |\bz\.|import\(/m);
     const examples = [...types.matchAll(/@example\n([\s\S]*?)\*\//g)].map(([, text = ""]) =>

@@ -32,7 +32,7 @@ const PLAYBOOK = {
   },
 };
 
-/** A teammate in a worktree of a repository, after its first turn, and the user at its pane. */
+/** Starts a teammate in a worktree, waits for the end of its first turn, and returns the user at its pane. */
 async function teammate() {
   const t = privateTmux({ env: GIT_IDENTITY });
   const repository = createRepository(realpathSync(t.home));
@@ -91,7 +91,7 @@ it("a resumed teammate › shows the last screenful of its conversation again, a
   const { t, ref, done, user } = await teammate();
   const before = readPlace(ref, "dev");
   t.tmux("kill-pane", "-t", user().pane);
-  await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
+  await eventually("dev's end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
   await done("resume", "crew");
   await eventually("a new pane", () => readPlace(ref, "dev")?.paneId !== before?.paneId);
   const dev = user();
@@ -130,7 +130,7 @@ it("a lead's pane › runs /help, /mode, /bg, /cost, /export, /diff and /land fo
   await run("/export", "teams-crew-team-lead.txt");
   expect(readFileSync(join(repository, "teams-crew-team-lead.txt"), "utf8")).toContain("It runs.");
   await run("/land", "No agent has a worktree. Spawn one with --worktree.");
-  // Not the answers before: a warning above the diff would be out of sight.
+  // The diff's own line: earlier answers name the file too, and a warning above the diff may be off the screen.
   await run("/diff", /^A teams-crew-team-lead\.txt$/m);
   await person.endsRun();
   expect(await person.code()).toBe(130);

@@ -15,7 +15,7 @@ const textOf = ({ body }: FakeRequest): string => JSON.stringify(body.messages);
 const asksForSummary = (request: FakeRequest): boolean =>
   textOf(request).includes(ASK_FOR_SUMMARY.slice(0, 60));
 
-/** A model that answers each message with its number, and a request for a summary with one. */
+/** Starts a model that answers each message with a number, and a request for a summary with a summary. */
 async function model(): Promise<FakeMessagesApi> {
   let answers = 0;
   const api = await startFakeMessagesApi((request) => {
@@ -31,7 +31,7 @@ async function model(): Promise<FakeMessagesApi> {
   return api;
 }
 
-it("a lead's pane › changes the model, compacts and clears the conversation, and keeps all of it", async () => {
+it("a lead's pane › changes the model, compacts and clears the conversation, and keeps all of it in the logs", async () => {
   const t = privateTmux();
   const api = await model();
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "k" };
@@ -44,7 +44,7 @@ it("a lead's pane › changes the model, compacts and clears the conversation, a
   await person.sees("the model is now claude-haiku-5-5");
   person.type("/model no model", "Enter");
   await person.sees("/model takes [id]: nothing was done or sent");
-  // Its cost could not be checked against the budget.
+  // The cost of this model could not be checked against the budget.
   person.type("/model some-model", "Enter");
   await person.sees("The price of some-model is unknown");
   person.type("second line", "Enter");
@@ -92,11 +92,11 @@ it("a lead's pane › changes the model, compacts and clears the conversation, a
   expect(await again.code()).toBe(0);
 });
 
-it("an action on the agent › waits for the running turn, and Esc ends a summary without an effect", async () => {
+it("an action on the agent › waits for the running turn, and Esc cancels a summary without an effect", async () => {
   const t = privateTmux();
-  let goOn = (): void => undefined;
+  let finishSlowAnswer = (): void => undefined;
   const until = new Promise<void>((resolve) => {
-    goOn = resolve;
+    finishSlowAnswer = resolve;
   });
   const api = await startFakeMessagesApi((request) => {
     if (asksForSummary(request)) return { kind: "hang" };
@@ -107,13 +107,13 @@ it("an action on the agent › waits for the running turn, and Esc ends a summar
   onTestFinished(() => api.close());
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "k" };
   const person = personInside(t, ["run", "--model", "sonnet", "--no-sidebar", "first goal"], { env });
-  // Not the row of the turn that ends.
+  // This text is not in the row of the ending turn, which appears earlier.
   await person.sees("done: type your next goal");
   person.type("slow line", "Enter");
   await person.sees(/● (Thinking|Writing)/);
   person.type("/compact", "Enter");
   await person.sees("runs after this turn; Esc interrupts the turn");
-  goOn();
+  finishSlowAnswer();
   await person.sees("A slow answer.");
   await person.sees(/● Compacting · \d+ .* · Esc interrupts/);
   person.type("Escape");
@@ -203,7 +203,7 @@ const PLANNED = {
   },
 };
 
-it("a teammate's pane › compacts and clears nothing while its plan waits for an answer", async () => {
+it("a teammate's pane › does not compact or clear while its plan waits for an answer", async () => {
   const t = privateTmux();
   const { teams, dev } = await teammatePane(t, PLANNED, "--plan");
   await dev.sees("Your plan is waiting for approval.");

@@ -5,7 +5,7 @@ import { type Person, personInside } from "../../support/tmux/terminal-user.ts";
 
 const ESC = "\u001b";
 
-/** A run whose model answers each message with its number. */
+/** Starts a run whose model answers each message with a number. */
 async function run(t: PrivateTmux): Promise<{ readonly api: FakeMessagesApi; readonly person: Person }> {
   let answers = 0;
   const api = await startFakeMessagesApi(() => {
@@ -50,7 +50,7 @@ it.each([
   },
 );
 
-it("an agent's pane › takes modifyOtherKeys from a terminal without tmux between them", async () => {
+it("an agent's pane › takes modifyOtherKeys from a terminal without tmux in between", async () => {
   const { api, person } = await run(privateTmux());
   person.type(...bytes(`one${ESC}[27;2;13~two${ESC}[27;2;32~three`));
   await person.sees(/› one\n {2}two three/);

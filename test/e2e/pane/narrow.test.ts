@@ -6,7 +6,7 @@ import { teammatePane } from "../../support/team/teammate-pane.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
 
-it("a pane of 40×10 › names a file from the working directory, and status does, too", async () => {
+it("a pane of 40×10 › names a file relative to the working directory, and so does status", async () => {
   const t = privateTmux();
   const file = join(t.home, "src/components/navigation/sidebar/entry.ts");
   const lead = [
@@ -43,7 +43,7 @@ const PLAYBOOK = {
 it.each([
   [40, 10],
   [120, 40],
-])("a pane of %i×%i without UTF-8 and colours › shows only ASCII", async (width, height) => {
+])("a pane of %i×%i without UTF-8 or colours › shows only ASCII", async (width, height) => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const mode = ["--permission-mode", "default", "--no-sidebar"];
@@ -53,7 +53,7 @@ it.each([
   await person.sees(/y (yes|show all of it) - n no/);
   expect(person.screen()).toMatch(/^\| team-lead\n/);
   expect(person.screen()).toMatch(/^\* one\n\* zw\?lf$/m);
-  // The allowed command is readable: no character is a question mark.
+  // The command to approve is exact: escapes replace other characters, not question marks.
   expect(person.screen()).toMatch(/gr\\u00f6\\u00dfe/);
   if (person.screen().includes("show all of it")) {
     person.type("y");
@@ -72,7 +72,7 @@ it.each([
   await person.sees(/^> next line {2}\(queued\)$/m);
   person.type("Escape");
   await person.sees("# interrupted");
-  // Also in the output with styles, no other character is left.
+  // The output with its styles contains no other character either.
   const drawn = t.tmux("capture-pane", "-p", "-e", "-S", "-200", "-t", person.pane);
   expect(drawn.replace(/\x1b\[0?1?m|\x1b\[22m|\x1b\(B/g, "")).toMatch(/^[\n\x20-\x7e]*$/);
   await person.endsRun();

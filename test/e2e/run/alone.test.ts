@@ -5,7 +5,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -15,9 +15,9 @@ const writes = (file: string) => uses("Write", { file_path: file, content: "text
 const says = (content: string) =>
   uses("SendMessage", { type: "message", recipient: LEAD_NAME, content, summary: "says it" });
 
-/** A run without a terminal, over the fake API. */
+/** Runs without a terminal on the fake API, and expects success. */
 async function runOf(t: PrivateTmux, cast: Readonly<Record<string, readonly Line[]>>, ...words: string[]) {
-  const api = await startFakeMessagesApi(played(cast).script);
+  const api = await startFakeMessagesApi(scriptedTeam(cast).script);
   onTestFinished(() => api.close());
   const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
   const common = ["run", "--team", "crew", "--model", "claude-fake"];
@@ -43,7 +43,7 @@ it.each(["tmux", "in-process"])(
     };
     const words = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "Look"];
     const { ended, requests } = await runOf(t, cast, ...words);
-    // The lead's prompt, the end of the team, and the result afterwards.
+    // The lead's prompt is for a run without a person; the team ends before the result.
     expect(systemOf(requests, LEAD_NAME)).toContain("You run without a person");
     expect(ended.out).toMatch(
       /the lead did not shut its teammates down[\s\S]*ann: shut down[\s\S]*All have greeted\.\s*$/,
@@ -115,16 +115,16 @@ it("unanswered plan › is reported to the user, whose approval lets the run end
   writeFileSync(book, JSON.stringify({ version: 1, agents }));
   const words = ["run", "Go.", "--playbook", book, "--team", "crew", "--teammate-mode", "process", "--json"];
   const { child, ended } = startTeams(words, t.env, t.home);
-  let said = "";
+  let stderr = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
+    stderr += text;
   });
   const wait =
     /^teams: ann is still waiting for an answer to its plan: teams approve (plan_approval-\S+), or/gm;
-  const [, id = ""] = await eventually("the note about the plan", () => [...said.matchAll(wait)][0]);
+  const [, id = ""] = await eventually("the note about the plan", () => [...stderr.matchAll(wait)][0]);
   expect((await teamsIn(t.env, t.home)(["approve", id])).code).toBe(0);
   expect(await ended).toBe(0);
-  expect([...said.matchAll(wait)]).toHaveLength(1);
+  expect([...stderr.matchAll(wait)]).toHaveLength(1);
 });
 
 it.each(["tmux", "in-process"])(

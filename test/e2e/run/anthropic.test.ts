@@ -7,13 +7,13 @@ import {
   type FakeReply,
   startFakeMessagesApi,
 } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const KEY = "sk-ant-test-0f9e8d7c6b5a43210";
 
-const LATE: FakeReply = {
+const RATE_LIMITED: FakeReply = {
   kind: "error",
   status: 429,
   type: "rate_limit_error",
@@ -41,7 +41,7 @@ const CUT: FakeReply = {
 const LEAD: readonly Line[] = [
   {
     when: /Count the words/,
-    first: [LATE],
+    first: [RATE_LIMITED],
     says: `I ask a counter. My key is ${KEY}.`,
     uses: [
       { name: "TaskCreate", input: { subject: "Count words", description: "Of text.txt" } },
@@ -101,10 +101,10 @@ async function world(
 ): Promise<{
   readonly t: PrivateTmux;
   readonly run: (...words: string[]) => ReturnType<ReturnType<typeof teamsIn>>;
-  readonly team: ReturnType<typeof played>;
+  readonly team: ReturnType<typeof scriptedTeam>;
 }> {
   const t = privateTmux();
-  const team = played(cast);
+  const team = scriptedTeam(cast);
   const api = await startFakeMessagesApi(team.script, options);
   onTestFinished(() => api.close());
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
@@ -135,13 +135,13 @@ describe("a team with a model of the Messages API", () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2000);
     const counted = team.asked.find(({ newest }) => newest.includes("key="));
     expect(counted?.newest).not.toMatch(/ANTHROPIC_(API_KEY|AUTH_TOKEN)=/);
-    const tries = team.asked.filter(({ newest }) => newest.includes("Do task 1"));
-    expect(tries.map(({ agent }) => agent)).toEqual(["counter", "counter", "counter"]);
+    const attempts = team.asked.filter(({ newest }) => newest.includes("Do task 1"));
+    expect(attempts.map(({ agent }) => agent)).toEqual(["counter", "counter", "counter"]);
     expect(ended.err).toContain("429");
     expect(filesWith(t.root, "This half sentence")).toEqual([]);
   });
 
-  it("writes its key to no file below the root, whichever agent prints it (S75)", async () => {
+  it("writes its key to no file under the root, whichever agent prints it (S75)", async () => {
     // Without its last two lines the lead does not end the team, so --keep keeps it for this check.
     const { t, run } = await world({ "team-lead": LEAD.slice(0, 3), counter: COUNTER });
     const ended = await run(
@@ -157,7 +157,7 @@ describe("a team with a model of the Messages API", () => {
 
   it("leads by default when the key and the server are in the settings", async () => {
     const t = privateTmux();
-    const team = played({ "team-lead": [{ when: /Count the words/, says: "There are three." }] });
+    const team = scriptedTeam({ "team-lead": [{ when: /Count the words/, says: "There are three." }] });
     const api = await startFakeMessagesApi(team.script, { key: KEY });
     onTestFinished(() => api.close());
     const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };

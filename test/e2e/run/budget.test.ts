@@ -18,7 +18,7 @@ function home(agents: Readonly<Record<string, readonly PlaybookTurn[]>>) {
     return (JSON.parse(out) as TeamStatus).members.find((one) => one.name === name);
   };
   const inState = (name: string, state: string) =>
-    eventually(`${name} ${state}`, async () => (await member(name))?.state === state);
+    eventually(`${name} to be ${state}`, async () => (await member(name))?.state === state);
   return { own, book, teams, member, inState };
 }
 

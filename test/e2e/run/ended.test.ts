@@ -63,7 +63,7 @@ it("a deleted team › stays listed, and the printed command shows its conversat
   expect(readdirSync(t.root).filter((name) => name.startsWith("teams-ended"))).toEqual(["teams-ended.json"]);
 });
 
-it("a kept team › is listed as kept, as deleted after teams delete, and not while it runs again", async () => {
+it("a kept team › is listed as kept, then as deleted after teams delete, but not while it runs again", async () => {
   const { t, teams, ended, words } = place();
   expect((await teams([...words("crew"), "keep"])).code).toBe(0);
   const [kept] = await ended();
@@ -71,7 +71,7 @@ it("a kept team › is listed as kept, as deleted after teams delete, and not wh
   const person = personInside(t, ["run", "--resume", "--team", "crew", "--no-sidebar"]);
   await person.sees("type a line");
   expect(await ended()).toEqual([]);
-  // The lead answers the news of the restart; /exit would leave half an answer as the result.
+  // The lead answers the notice of the restart first: an early /exit would make half an answer the result.
   await person.sees(/That is all\.[\s\S]*That is all\./);
   person.type("/exit", "Enter");
   expect(await person.code()).toBe(0);
@@ -83,7 +83,7 @@ it("a kept team › is listed as kept, as deleted after teams delete, and not wh
   expect(after[0]?.sessionId).toBe(kept?.sessionId);
 });
 
-it("logs --session › refuses an unknown, an ambiguous and a hostile id, and an agent's name together with it", async () => {
+it("logs --session › refuses an unknown, an ambiguous and a hostile id, and an id together with an agent's name", async () => {
   const { t, teams, words } = place();
   expect((await teams([...words("crew"), "keep"])).code).toBe(0);
   const refused = async (...more: string[]) => {

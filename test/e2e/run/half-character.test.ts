@@ -4,21 +4,21 @@ import { expect, it, onTestFinished } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { played } from "../../support/model/scripted-team.ts";
+import { scriptedTeam } from "../../support/model/scripted-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
 const ROCKET = "🚀";
 
-it("an emoji at each limit › is sent whole or not at all, so that the conversations of a team continue", async () => {
+it("an emoji at each limit › is sent whole or not at all, and the conversations of the team continue", async () => {
   const t = privateTmux();
   const skill = join(t.root, "skills", "launch", "SKILL.md");
   mkdirSync(dirname(skill), { recursive: true });
   writeFileSync(skill, `---\ndescription: ${"d".repeat(499)}${ROCKET}\n---\nCount down.\n`);
   const prints = "head -c 29999 /dev/zero | tr '\\0' b; printf '\\360\\237\\232\\200 and more'";
   const api = await startFakeMessagesApi(
-    played({
+    scriptedTeam({
       [LEAD_NAME]: [
         { when: /Look/, uses: [uses("Bash", { command: prints })] },
         {

@@ -13,7 +13,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/log-wakeups.cjs", import.meta.url));
-/** The shortest timer that an idle process may have. */
+/** The shortest timer that an idle process may have, in milliseconds. */
 const MIN_MS = 5_000;
 
 /** One teammate runs a long command; the other, the lead and the sidebar are idle. */

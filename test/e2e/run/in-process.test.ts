@@ -52,7 +52,7 @@ describe("a lead with in-process teammates", () => {
     await atWork(t);
     await person.sees("Shift+Down shows them");
     await person.sees("They are there.");
-    // Attach from another terminal leads to the lead's pane.
+    // An attach from another terminal shows the lead's pane.
     const teams = teamsIn(t.env, t.home);
     const { command } = (await teams(["attach", "ann", "--json"])).json<{ command: string[] }>();
     expect(command.at(-1)).toBe(`$0:@0.${person.pane}`);
@@ -79,7 +79,7 @@ describe("a lead with in-process teammates", () => {
     await shows(t, person, /^○ bob +idle +Esc back/);
     person.type("Escape");
     await shows(t, person, "They are there.");
-    // All agents are idle, but the user who interrupted one may type again.
+    // All agents are idle, but the run waits: the user who interrupted an agent may type again.
     await person.endsRun();
     expect(await person.code()).toBe(130);
     expect(person.screen()).not.toContain("tasks of crew");
@@ -136,7 +136,7 @@ describe("a lead with in-process teammates", () => {
     await leaves(t, nothing());
   });
 
-  it("keeps the lead's begun line, which a Ctrl-C discards before two of them end the run", async () => {
+  it("keeps the lead's unfinished line: the first Ctrl-C discards it, and two more end the run", async () => {
     const t = privateTmux();
     const person = personInside(t, words(t));
     await atWork(t);
@@ -210,7 +210,7 @@ describe("a lead with in-process teammates", () => {
     person.type("C-z");
     await shows(t, person, "They are there.");
     const tty = t.tmux("display-message", "-p", "-t", person.pane, "#{pane_tty}");
-    await eventually("its keys", () =>
+    await eventually("raw mode", () =>
       execFileSync("stty", ["-F", tty, "-a"], { encoding: "utf8" }).includes("-icanon"),
     );
     person.type("S-Down");
@@ -248,7 +248,7 @@ describe("a lead with in-process teammates", () => {
       await atWork(t);
       const teams = teamsIn(t.env, t.home);
       const ref = teamRef({ root: t.root, runtime: "" }, "crew");
-      await eventually("ann", () => isAtRest(ref, "ann"));
+      await eventually("ann to be idle", () => isAtRest(ref, "ann"));
       const before = await teams(["status", "--json"]);
       expect(before.json()).toMatchObject({
         leadAlive: true,
@@ -258,8 +258,8 @@ describe("a lead with in-process teammates", () => {
           { name: "bob", alive: true },
         ],
       });
-      // Other programs recognise a member without a pane by this name, which is written once it has started.
-      await eventually("the names of both places", () =>
+      // Other programs recognise a member without a pane by this pane id, which is written once it has started.
+      await eventually("the pane ids of both members", () =>
         readTeam(ref)
           .members.slice(1)
           .every(({ tmuxPaneId }) => tmuxPaneId === "in-process"),
@@ -281,7 +281,7 @@ describe("a lead with in-process teammates", () => {
         ],
       });
       expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
-      await eventually("the end of all", () =>
+      await eventually("the end of all processes", () =>
         markedProcesses(t).every(({ name }) => /^tmux|^cat/.test(name)),
       );
     },

@@ -65,7 +65,7 @@ describe("an interrupted run", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("leaves the team running for kill on another Ctrl-C while --rm ends it", async () => {
+  it("leaves the team running, for kill, when another Ctrl-C interrupts --rm", async () => {
     const t = privateTmux();
     const person = personInside(t, [...playing(t, "worker"), "--rm"]);
     await atWork(t);
@@ -80,13 +80,13 @@ describe("an interrupted run", () => {
     });
     expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
     await eventually(
-      "the sidebar's own end",
+      "the sidebar's end",
       () => t.tmux("list-panes", "-s", "-t", "=work:").split("\n").length === 1,
     );
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("leaves the team running on one Ctrl-C while /exit --delete ends it", async () => {
+  it("leaves the team running, for kill, when one Ctrl-C interrupts /exit --delete", async () => {
     const t = privateTmux();
     const person = personInside(t, playing(t, "worker"));
     await atWork(t);
@@ -102,7 +102,7 @@ describe("an interrupted run", () => {
     });
     expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
     await eventually(
-      "the sidebar's own end",
+      "the sidebar's end",
       () => t.tmux("list-panes", "-s", "-t", "=work:").split("\n").length === 1,
     );
     await leaves(t, nothing(["work:cat"]));
@@ -131,7 +131,7 @@ describe("an interrupted run", () => {
     writeFileSync(join(t.home, "mute.json"), JSON.stringify({ version: 1, agents: { "team-lead": turns } }));
     const how = ["--playbook", "mute.json", "--permission-mode", "bypassPermissions", "--json"];
     const running = teams(["run", "--team", "crew", ...how]);
-    await eventually("its command", () => existsSync(join(t.home, "begun")));
+    await eventually("the lead's command", () => existsSync(join(t.home, "begun")));
     expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
     writeFileSync(join(t.home, "go"), "");
     const { code, out, error } = await running;
@@ -206,7 +206,7 @@ describe("an interrupted run", () => {
     await atWork(t);
     expect((await teams(["task", "add", "must survive"])).code).toBe(0);
     await t.killServer();
-    await eventually("the ends", async () => {
+    await eventually("the end of all members", async () => {
       const { members } = (await teams(["status", "--json"])).json<{ members: { alive: boolean }[] }>();
       return members.length === 2 && members.every(({ alive }) => !alive);
     });
@@ -227,7 +227,7 @@ describe("an interrupted run", () => {
     await leaves(t, nothing());
   });
 
-  it("leaves nothing on Ctrl-C before the first start", async () => {
+  it("leaves nothing on SIGINT before its first agent starts", async () => {
     const t = privateTmux();
     const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
     await eventually("the team", () => existsSync(t.paths("crew").config));

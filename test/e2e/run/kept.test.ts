@@ -6,7 +6,7 @@ import { livenessOfAgent } from "../../../src/team/records/read-records.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { type FakeReply, startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -39,7 +39,7 @@ const LEAD: readonly Line[] = [
   { when: /you are its lead from now on/, uses: [tells("ann", "Go on with both.")] },
   { when: /Both are counted/, says: "There are 3 words." },
   { when: /ann is idle/, says: "There are 3 words." },
-  // Last: the lead may end before it has answered this, and resumes with it and newer messages in one turn.
+  // This line is last: a lead that ends before it answers gets this and newer messages in one turn when it resumes.
   { when: /teammate_spawned/, says: "She counts." },
 ];
 const ANN: readonly Line[] = [
@@ -65,17 +65,17 @@ interface World {
   readonly requests: Awaited<ReturnType<typeof startFakeMessagesApi>>["requests"];
   /** The arguments of the run. */
   readonly words: readonly string[];
-  /** Lets the lead's model fail, or work again. */
-  fails(isSo: boolean): void;
+  /** Makes the lead's model fail, or work again. */
+  setBroken(value: boolean): void;
 }
 
 async function world(mode: string): Promise<World> {
   const t = privateTmux();
-  const { script } = played({ [LEAD_NAME]: LEAD, ann: ANN });
+  const { script } = scriptedTeam({ [LEAD_NAME]: LEAD, ann: ANN });
   let isBroken = false;
   const api = await startFakeMessagesApi((request) => {
-    const isLeads = JSON.stringify(request.body.system).includes(`You are ${LEAD_NAME}`);
-    return isBroken && isLeads ? NO_CREDIT : script(request);
+    const isFromLead = JSON.stringify(request.body.system).includes(`You are ${LEAD_NAME}`);
+    return isBroken && isFromLead ? NO_CREDIT : script(request);
   });
   onTestFinished(() => api.close());
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
@@ -87,13 +87,13 @@ async function world(mode: string): Promise<World> {
     env,
     requests: api.requests,
     words: [...words, "--permission-mode", "bypassPermissions"],
-    fails: (isSo) => {
-      isBroken = isSo;
+    setBroken: (value) => {
+      isBroken = value;
     },
   };
 }
 
-const atWork = ({ t }: World) => eventually("her work", () => existsSync(join(t.home, "working")));
+const atWork = ({ t }: World) => eventually("ann's command", () => existsSync(join(t.home, "working")));
 
 /** Expects the team with its members and tasks, and without its processes. */
 async function expectKept({ t, ref, teams }: World, states: readonly string[]): Promise<void> {
@@ -110,11 +110,11 @@ async function expectKept({ t, ref, teams }: World, states: readonly string[]): 
   await leaves(t, { ...nothing(), panes: expect.anything(), teams: expect.anything() });
 }
 
-/** Resumes the run, and expects the end of its work with the conversations of both agents. */
+/** Resumes the run, and expects it to complete its work with the conversations of both agents. */
 async function expectResumed(w: World): Promise<void> {
   const { t, teams, requests } = w;
   writeFileSync(join(t.home, "go"), "");
-  w.fails(false);
+  w.setBroken(false);
   const asked = requests.length;
   const { code, err, json } = await teams(["run", "--resume", "--team", "crew", "--json"]);
   expect(code, err).toBe(0);
@@ -126,7 +126,7 @@ async function expectResumed(w: World): Promise<void> {
   }));
   const first = (isAnn: boolean): string => later.find((one) => one.isAnn === isAnn)?.messages ?? "";
   expect(first(false)).toContain("Count the words");
-  expect(first(false)).toContain("#1 (pending; of ann): count them");
+  expect(first(false)).toContain("#1 (pending; owned by ann): count them");
   expect(first(true)).toContain("touch working");
 }
 
@@ -143,8 +143,8 @@ describe("a run with unfinished work", () => {
       err += text;
     });
     await atWork(w);
-    w.fails(true);
-    // Her turn ends, and her idle notice starts the lead's failing turn.
+    w.setBroken(true);
+    // ann's turn ends, and her idle notice starts the lead's failing turn.
     writeFileSync(join(w.t.home, "go"), "");
     expect(await ended).toBe(1);
     expect(JSON.parse(err.trim().split("\n").at(-1) ?? "")).toMatchObject({
@@ -229,13 +229,13 @@ describe("a run with unfinished work", () => {
   });
 });
 
-it("model error on a terminal › leaves the lead at its prompt, where a line tries again", async () => {
+it("model error on a terminal › leaves the lead at its prompt, where the next line tries again", async () => {
   const w = await world("process");
-  w.fails(true);
+  w.setBroken(true);
   const person = personInside(w.t, [...w.words, "--once", "Count the words"], { env: w.env });
   await person.sees("is not available to you");
   await person.sees("type a line to try again");
-  w.fails(false);
+  w.setBroken(false);
   person.type("Count the words now", "Enter");
   await person.sees("She counts.");
   writeFileSync(join(w.t.home, "go"), "");
@@ -255,7 +255,7 @@ it("run --rm › is refused for a team that was led by hand, and with --keep", a
   expect(readFileSync(w.ref.paths.config, "utf8")).toContain("crew");
 });
 
-/** The non-empty lines of a terminal. */
+/** Returns the non-empty lines of a terminal. */
 function linesOf(person: Person): string[] {
   return person
     .screen()

@@ -3,13 +3,13 @@ import { expect, it, onTestFinished } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { played } from "../../support/model/scripted-team.ts";
+import { scriptedTeam } from "../../support/model/scripted-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
 const spawns = (name: string) => uses("Agent", { name, prompt: `Report, ${name}.`, description: "reports" });
-/** A notice wakes a lead only after work. */
+/** A call before the report: an idle notice wakes the lead only if the teammate has worked. */
 const LOOKS = { when: /Report/, uses: [uses("TaskList", {})] };
 const report = (lines: number): string =>
   `${Array.from({ length: lines }, (_, i) => `finding ${i + 1} 🚀\n`).join("")}the end of the report`;
@@ -19,7 +19,7 @@ it.each(["tmux", "in-process"])(
   async (mode) => {
     const t = privateTmux();
     const [long, longer] = [report(1_500), report(4_000)];
-    const { script, asked } = played({
+    const { script, asked } = scriptedTeam({
       [LEAD_NAME]: [
         { when: /Look/, uses: [spawns("ann")] },
         { when: /teammate_spawned/, says: "She reports." },

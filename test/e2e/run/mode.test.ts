@@ -11,7 +11,7 @@ import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-it("teams mode › changes a running lead's mode from its next call on", async () => {
+it("teams mode › changes a running lead's mode, starting with its next call", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   const tools = [bash("touch begun; until [ -e go ]; do sleep 0.05; done"), bash("touch ran")];
@@ -52,19 +52,19 @@ it("teams mode plan › restores the previous mode on approval, even after a res
   expect(spawned.code, spawned.err).toBe(0);
   for (const mode of ["acceptEdits", "plan"]) expect((await teams(["mode", "dev", mode])).code).toBe(0);
   await teams(["send", "dev", "plan it"]);
-  const before = await eventually("its plan", plan);
+  const before = await eventually("dev's plan", plan);
   process.kill((await member())?.pid ?? 0, "SIGKILL");
-  await eventually("its crash", async () => (await member())?.state === "crashed");
+  await eventually("dev's crash", async () => (await member())?.state === "crashed");
   expect((await teams(["resume", ...place])).code).toBe(0);
-  const id = await eventually("its plan again", async () => ((await plan()) === before ? undefined : plan()));
+  const id = await eventually("the new plan", async () => ((await plan()) === before ? undefined : plan()));
   expect((await teams(["approve", id])).code).toBe(0);
-  await eventually("its mode", async () => (await member())?.mode === "acceptEdits");
+  await eventually("dev's mode", async () => (await member())?.mode === "acceptEdits");
   await teams(["kill", "crew", "--force"]);
 });
 
 it("plan mode › runs commands that only read, and refuses others", async () => {
   const t = privateTmux();
-  // Not the home directory: a repository there has everything of the person's.
+  // Not the home directory: a repository there would contain all of the person's files.
   const repo = join(t.home, "repo");
   mkdirSync(repo);
   const teams = teamsIn(t.env, repo);
@@ -77,8 +77,8 @@ it("plan mode › runs commands that only read, and refuses others", async () =>
   git("-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "--allow-empty", "-m", "first of all");
   const run = ["run", "Look.", "--playbook", "read.json", "--permission-mode", "plan"];
   const { out, err } = await teams(run);
-  const said = out + err;
-  expect(said).toContain("first of all");
-  expect(said).toContain("In plan mode, only read-only commands may run");
+  const output = out + err;
+  expect(output).toContain("first of all");
+  expect(output).toContain("In plan mode, only read-only commands may run");
   expect(existsSync(join(repo, "ran"))).toBe(false);
 });

@@ -63,7 +63,7 @@ it("a new agent › has its source, tools, model, colour and memory in its event
 it.each([
   ["the default model", [], false],
   ["another model", ["--model", "opus"], true],
-])("a new lead › with %s has that in its event", async (_, words, hasCustomModel) => {
+])("a new lead with %s › has its kind of model in its event", async (_, words, hasCustomModel) => {
   const t = privateTmux();
   const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
   onTestFinished(() => api.close());

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -40,7 +40,7 @@ async function destinations(t: PrivateTmux, words: readonly string[], env: objec
 }
 
 it("network › a run connects only to its model's server, even with record and debug", async () => {
-  const api = await startFakeMessagesApi(played({ "team-lead": LEAD, ada: ADA }).script);
+  const api = await startFakeMessagesApi(scriptedTeam({ "team-lead": LEAD, ada: ADA }).script);
   onTestFinished(() => api.close());
   const { host } = new URL(api.url);
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-ant-test-1234", TEAMS_DEBUG: "1" };
@@ -61,7 +61,7 @@ it("network › a run of a playbook connects to no server", async () => {
   expect(await destinations(t, ["--playbook", "book.json"], {})).toEqual(new Set());
 });
 
-it("network › a CLI that is not installed is not downloaded: not by spawn, cli ls or doctor", async () => {
+it("network › spawn, cli ls and doctor do not download a CLI that is not installed", async () => {
   const t = privateTmux();
   const [bin, called, directory] = ["bin", "called", "destinations"].map((name) => join(t.home, name));
   if (bin === undefined || called === undefined || directory === undefined) throw new Error("three names");

@@ -29,7 +29,7 @@ interface Pane {
   readonly person: Person;
   readonly home: string;
   readonly root: string;
-  /** Its text, without its history. */
+  /** Returns the visible text, without the history. */
   visible(): string;
   resize(width: number): void;
 }
@@ -49,7 +49,7 @@ function personIn(width: number, height: number): Pane {
   };
 }
 
-/** The last rows that are not empty. */
+/** Returns the last rows, without trailing empty rows. */
 function lastRows(person: Person, count: number): readonly string[] {
   return person.screen().trimEnd().split("\n").slice(-count);
 }
@@ -101,11 +101,11 @@ it("the input line › edits, recalls, completes, and keeps its place when the p
   person.type("C-u");
   person.type("/nonsense", "Enter");
   await person.sees("there is no /nonsense");
-  // Drawn again from the conversation: without what only the pane has shown, and with rows of the new width.
+  // C-l redraws the pane from the conversation: without lines of the pane alone, and with rows of the new width.
   person.type("C-l");
   const drawnAgain =
     /^It is made\. All of it is in the directory from which this\nrun was started, as you asked\.$/m;
-  await eventually("a new drawing", () => drawnAgain.test(visible()) && !visible().includes("/nonsense"));
+  await eventually("the redrawn pane", () => drawnAgain.test(visible()) && !visible().includes("/nonsense"));
   person.type("write it", "Enter");
   await person.sees(/Allow this write\? a\.md[\s\S]*y yes · n no/);
   person.type("n");

@@ -10,7 +10,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const PASSWORD = "proxy-9f4c-sesame";
 
-/** A home directory with a model that only a proxy with a password can reach. */
+/** Creates a home directory and a model that only a proxy with a password can reach. */
 async function behindProxy() {
   const t = privateTmux();
   const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
@@ -79,7 +79,7 @@ it("a proxy › is used by a lead and by teammates in panes and processes, and i
   expect(leaks).toEqual([]);
 });
 
-it("a proxy › counts if the user's settings name it, and doctor says so and ends", async () => {
+it("a proxy › is used if the user's settings name it, and doctor reports it and exits", async () => {
   const { t, proxy, env, HTTPS_PROXY } = await behindProxy();
   const root = env.TEAMS_HOME ?? "";
   mkdirSync(root, { recursive: true });

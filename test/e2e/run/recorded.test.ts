@@ -10,7 +10,7 @@ import { teamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -19,8 +19,8 @@ const KEY = "sk-ant-test-1a2b3c4d5e6f70819";
 const BYPASS = ["--permission-mode", "bypassPermissions"];
 
 /**
- * Contains everything that differs between runs: a path, a task id, a request id; and also braces and a
- * secret.
+ * Contains everything that differs between runs: a path, a task id and a request id. Also contains braces and
+ * a secret.
  */
 const LEAD: readonly Line[] = [
   {
@@ -74,7 +74,7 @@ const KEPT = [...BYPASS, "--team", "crew", "--keep", "--json"];
 const WORKERS = ["ann", "bob", "cem"];
 
 /** Spawns three teammates at once, and gives each a second task when it has completed its first. */
-const MASTER: readonly Line[] = [
+const LEAD_OF_THREE: readonly Line[] = [
   {
     when: /Count the words/,
     uses: WORKERS.flatMap((name) => [
@@ -94,9 +94,9 @@ const MASTER: readonly Line[] = [
 ];
 
 /**
- * Writes a file, notifies the lead, checks the file on request, and reports that. In the recorded run each
- * worker waits for the check of the previous one, because the lead answers one at a time. In a replay all
- * start at once.
+ * Writes a file, notifies the lead, checks the file on request, and reports the check. In the recorded run each
+ * worker waits for the check of the previous worker, because the lead answers one message at a time. In a
+ * replay all workers start at once.
  */
 const worker = (name: string, i: number): readonly Line[] => [
   {
@@ -151,8 +151,8 @@ function outcomeOf(t: PrivateTmux) {
   };
 }
 
-/** Keeps a processor busy until the test is over. */
-function busy(): void {
+/** Keeps a processor busy until the test ends. */
+function occupyProcessor(): void {
   const child = spawn("/bin/sh", ["-c", "while :; do :; done"], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
 }
@@ -167,7 +167,7 @@ async function replay(t: PrivateTmux, file: string): Promise<object> {
 describe("run --record", () => {
   it("writes a playbook that replays without the model and without secrets (S75)", async () => {
     const t = privateTmux();
-    const team = played({ "team-lead": LEAD, counter: counter(t.home) });
+    const team = scriptedTeam({ "team-lead": LEAD, counter: counter(t.home) });
     const api = await startFakeMessagesApi(team.script);
     onTestFinished(() => api.close());
     const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
@@ -191,13 +191,13 @@ describe("run --record", () => {
     expect(readFileSync(join(elsewhere.home, "text.txt"), "utf8")).toBe("one {{two}} three\n");
   });
 
-  it("replays three teammates alike, in whatever order their messages arrive, on a busy machine", async () => {
+  it("replays three teammates to the same outcome, in whatever order their messages arrive, on a busy machine", async () => {
     const t = privateTmux();
     const cast = {
-      "team-lead": MASTER,
+      "team-lead": LEAD_OF_THREE,
       ...Object.fromEntries(WORKERS.map((name, i) => [name, worker(name, i)])),
     };
-    const api = await startFakeMessagesApi(played(cast).script);
+    const api = await startFakeMessagesApi(scriptedTeam(cast).script);
     onTestFinished(() => api.close());
     const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
     const words = ["run", "--model", "claude-fake", "--record", "mine.json", ...KEPT, "Count the words"];
@@ -206,7 +206,7 @@ describe("run --record", () => {
     const recorded = outcomeOf(t);
     expect(recorded.tasks).toHaveLength(6);
     expect(recorded.messages).toHaveLength(12);
-    busy();
+    occupyProcessor();
     // The slower the lead, the more messages wait for its next turn.
     for (const speed of ["1", "20", "0.2"]) {
       const elsewhere = privateTmux({ env: { TEAMS_PLAYBOOK_SPEED: speed } });
@@ -228,7 +228,7 @@ describe("run --record", () => {
     expect(await replay(elsewhere, join(t.home, "again.json"))).toMatchObject({ result: "Done as planned." });
   });
 
-  it("is refused before any start if the file cannot be written", async () => {
+  it("is refused before any agent starts if the file cannot be written", async () => {
     const t = privateTmux();
     writeFileSync(join(t.home, "mine.json"), "mine");
     const teams = teamsIn(t.env, t.home);

@@ -82,7 +82,7 @@ describeInSandbox("an agent in the sandbox", () => {
     });
     const seen = (times: number) =>
       eventually(
-        "its commands",
+        "dev's commands",
         () =>
           existsSync(join(project, "seen")) &&
           readFileSync(join(project, "seen"), "utf8") === "1\n".repeat(times),
@@ -100,7 +100,7 @@ describeInSandbox("an agent in the sandbox", () => {
     expect(await mode()).toBe("auto");
   });
 
-  it("is a lead's too", async () => {
+  it("may also be a lead", async () => {
     const { teams, playbook, made } = agentWith([bash("echo x > inside; echo x > ../outside; true")], {
       permissions: { allow: ["Bash"] },
       teams: { sandbox: { mode: "required" } },
@@ -110,7 +110,7 @@ describeInSandbox("an agent in the sandbox", () => {
     expect([made("inside"), made("../outside")]).toEqual([true, false]);
   });
 
-  it("has a playbook that reads no secret which its commands cannot read", async () => {
+  it("cannot read a secret through its playbook that its commands cannot read", async () => {
     const { teams, playbook, made } = agentWith([bash("echo {{env.DEPLOY_TOKEN}} > found")], {
       permissions: { allow: ["Bash"] },
       teams: { sandbox: { mode: "required" } },
@@ -123,7 +123,7 @@ describeInSandbox("an agent in the sandbox", () => {
 });
 
 describe("a machine without a sandbox", () => {
-  /** A PATH with all programs except bwrap. */
+  /** Returns a PATH with all programs except bwrap. */
   function pathWithout(directory: string): string {
     const bin = join(directory, "bin");
     mkdirSync(bin);
@@ -136,7 +136,7 @@ describe("a machine without a sandbox", () => {
     return [bin, ...(existsSync(join(tmux, "bwrap")) ? [] : [tmux])].join(":");
   }
 
-  it("refuses to start a teammate and a lead that require one, and says what to install", async () => {
+  it("refuses to start a teammate and a lead that require a sandbox, and says what to install", async () => {
     const { t, teams, playbook, project } = agentWith([], { teams: { sandbox: { mode: "required" } } });
     await teams(["create", "crew"]);
     const bare = teamsIn({ ...t.env, PATH: pathWithout(t.home) }, project);

@@ -35,7 +35,7 @@ const LEAKY: readonly PlaybookTurn[] = [
       bash(both),
       bash(`${both} >&2; exit 3`),
       bash(SPLIT),
-      // More than a result can hold: the rest goes to a file.
+      // More than a result can contain: the rest goes to a file.
       bash(`${both}; seq 1 60000; ${both}`),
       bash(`${SPLIT}; ${both}`, { run_in_background: true }),
     ],
@@ -158,11 +158,11 @@ it.each(["tmux", "process", "in-process"])(
         files.some((file) => file.includes(kind)),
         kind,
       ).toBe(true);
-    // One log each of the lead and the two teammates.
+    // One log for the lead, and one for each of the two teammates.
     expect(readdirSync(join(root, "debug")).filter((name) => name.endsWith(".txt"))).toHaveLength(3);
     const texts = [...files.map(textOf), ...(await unpacked(readFileSync(archive)))];
     expect(texts.flatMap(leaksIn)).toEqual([]);
-    // The secrets were printed at all.
+    // The secrets were printed, and redacted.
     const conversations = files.filter((file) => file.includes("teams-sessions"));
     expect(conversations.map((file) => readFileSync(file, "utf8")).join("")).toContain("[secret]");
   },
@@ -191,15 +191,15 @@ it("secrets in requests and answers › reach no file of the team (S75)", async 
       const { approvals } = (await done("approvals", "--json")).json<{ approvals: Approval[] }>();
       return approvals.find((approval) => approval.kind === kind);
     });
-  // own.txt belongs to the user and holds what the agent was asked to write, as does its temporary file.
-  const ours = () => filesBelow(own.home).filter((file) => !/^\.?own\.txt/.test(basename(file)));
-  const leaks = () => ours().map(textOf).flatMap(leaksIn);
+  // own.txt belongs to the user: the file and its temporary file contain what the agent was asked to write.
+  const teamFiles = () => filesBelow(own.home).filter((file) => !/^\.?own\.txt/.test(basename(file)));
+  const leaks = () => teamFiles().map(textOf).flatMap(leaksIn);
   for (const kind of ["question", "permission", "permission"]) {
     const { id } = await waiting(kind);
     expect(leaks(), kind).toEqual([]);
     await done("approve", id, "--note", `It is ${TOKEN}.`);
     expect(leaks(), `${kind}, answered`).toEqual([]);
-    await eventually("its end", async () => !(await done("approvals", "--json")).out.includes(id));
+    await eventually("the request's end", async () => !(await done("approvals", "--json")).out.includes(id));
   }
   await done("wait", "--idle", "--timeout", "180");
   expect(leaks()).toEqual([]);
@@ -230,19 +230,19 @@ function leaksIn({ name, text }: ReturnType<typeof textOf>): string[] {
   return PARTS.flatMap((part) => (text.includes(part) ? [`${name}: ${around(text, part)}`] : []));
 }
 
-/** Lists the files below a directory in which other processes work. */
+/** Lists the files under a directory in which other processes write. */
 function filesBelow(directory: string): string[] {
   return (unlessGone(() => readdirSync(directory)) ?? []).flatMap((name) => {
     const path = join(directory, name);
-    const look = lstatSync(path, { throwIfNoEntry: false });
-    return look?.isDirectory() ? filesBelow(path) : look?.isFile() ? [path] : [];
+    const entry = lstatSync(path, { throwIfNoEntry: false });
+    return entry?.isDirectory() ? filesBelow(path) : entry?.isFile() ? [path] : [];
   });
 }
 
-/** A lock or a file being written may be gone before it is read. */
-function unlessGone<T>(look: () => T): T | undefined {
+/** Returns undefined if a lock or a temporary file is gone before it is read. */
+function unlessGone<T>(read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

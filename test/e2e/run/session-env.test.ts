@@ -18,7 +18,7 @@ const HOOK = `read -r input; echo "$input" >> "$HOME/asked"; echo 'export STAGE=
 const hooks = { SessionStart: [{ hooks: [{ type: "command", command: HOOK }] }] };
 const bash = (command: string): PlaybookTurn => ({ tools: [{ name: "Bash", input: { command } }] });
 
-/** A home directory whose user has a hook for the start of a session, and a playbook. */
+/** Creates a home directory with a SessionStart hook of the user, and a playbook. */
 function withHook(agents: Readonly<Record<string, readonly PlaybookTurn[]>>) {
   const t = privateTmux();
   const root = t.env.TEAMS_HOME ?? "";
@@ -42,7 +42,7 @@ interface Config {
   readonly members: readonly { readonly name: string; readonly metadata?: { readonly _session?: string } }[];
 }
 
-it("session-env › holds a directory for each teammate, from its spawn to its end", async () => {
+it("session-env › contains a directory for each teammate, from its spawn to its end", async () => {
   const { t, sessions, sources, done } = withHook({
     "*": [bash('echo "$STAGE" > stage'), { say: "done", repeat: true }],
   });
@@ -57,7 +57,7 @@ it("session-env › holds a directory for each teammate, from its spawn to its e
   await done("send", "ada", "begin");
   await eventually("the variable", () => existsSync(join(t.home, "stage")));
   // A shell creates the file before it writes to it.
-  await eventually("its value", () => readFileSync(join(t.home, "stage"), "utf8") === "test\n");
+  await eventually("the variable's value", () => readFileSync(join(t.home, "stage"), "utf8") === "test\n");
   await done("wait", "--idle", "--timeout", "180");
   await done("down", "--timeout", "180");
   expect(sessions()).toHaveLength(1);
@@ -89,7 +89,7 @@ it("session-env › does not prevent the deletion of its team if it cannot be re
   expect([deleted.code, readdirSync(join(root, "teams")), sessions()]).toEqual([0, [], [session]]);
 });
 
-it("session-env › is removed with the lead's run if that ends by an error after the lead has deleted its team", async () => {
+it("session-env › is removed with the lead's run, even if the run fails after the lead deleted its team", async () => {
   const breaks =
     'echo "$STAGE" > lead; rm -rf "$TEAMS_HOME/teams-sessions"; touch "$TEAMS_HOME/teams-sessions"';
   const lead = [{ tools: [{ name: "TeamDelete", input: {} }] }, bash(breaks), { say: "done", repeat: true }];

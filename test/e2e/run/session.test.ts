@@ -20,7 +20,7 @@ import { personInside, personOutside } from "../../support/tmux/terminal-user.ts
 
 const KEY = "key-0123456789abcdef";
 
-/** Arguments of a run whose lead writes its goal and its TERM into files. */
+/** Returns the arguments of a run whose lead writes its goal and its TERM into files. */
 function run(t: PrivateTmux, ...more: readonly string[]): readonly string[] {
   const write = "printf %s {{input}} >goal.new; printenv TERM >term; mv goal.new goal";
   const lead = [{ tools: [{ name: "Bash", input: { command: write } }] }, { say: "Written down." }];
@@ -34,7 +34,7 @@ async function goalOf(t: PrivateTmux): Promise<string> {
   return readFileSync(join(t.home, "goal"), "utf8");
 }
 
-/** A PATH with the programs that a run needs, except tmux. */
+/** Returns a PATH with the programs that a run needs, except tmux. */
 function pathWithoutTmux(t: PrivateTmux): string {
   const bin = join(t.home, "bin");
   mkdirSync(bin);
@@ -61,7 +61,7 @@ describe("run --detach", () => {
     words.push("--permission-mode", "bypassPermissions");
     const env = { ...t.env, SOME_API_KEY: KEY };
     const { resultFile } = (await teamsIn(env, t.home)(words)).json<{ resultFile: string }>();
-    // Until then the file names its writer, so that no reader waits for a killed process.
+    // Until then the file names its writer: no reader waits for a killed process.
     const begun = JSON.parse(readFileSync(resultFile, "utf8")) as object;
     // The sidebar may exist by now.
     const [lead] = t.tmux("list-panes", "-s", "-t", "=teams-crew:", "-F", "#{pane_pid}").split("\n");
@@ -74,13 +74,13 @@ describe("run --detach", () => {
       const read = JSON.parse(readFileSync(resultFile, "utf8")) as { kind: string };
       return read.kind === "ended" && read;
     });
-    // With secrets redacted (S75), and readable only by the user.
+    // The file is redacted (S75), and only the user can read it.
     expect(report).toMatchObject({ result: { team: "crew", result: "Four files. The key is [secret]." } });
     expect(statSync(resultFile).mode & 0o777).toBe(0o600);
     await leaves(t, nothing());
   });
 
-  it("gives a client that watches it back to its last session at the end, and keeps the result readable", async () => {
+  it("returns a client that watches it to the previous session at its end, and keeps the result readable", async () => {
     const t = privateTmux();
     const { pane } = t.session("mine");
     const client = await t.attach("=mine:");
@@ -95,7 +95,7 @@ describe("run --detach", () => {
     await eventually("the lead on the client", () => client.screen().includes("Bash"));
     writeFileSync(join(t.home, "go"), "");
     const sessions = () => t.tmux("list-clients", "-F", "#{session_name}");
-    await eventually("the last session", () => sessions() === "mine");
+    await eventually("the previous session", () => sessions() === "mine");
     await leaves(t, nothing(["mine:cat"]));
     const listed = await teams(["ls", "--ended", "--json"]);
     const { teams: ended } = listed.json<{ teams: { result: string; sessionId: string }[] }>();
@@ -107,9 +107,9 @@ describe("run --detach", () => {
   it("names a working attach command when it is interrupted before the lead starts", async () => {
     const t = privateTmux();
     const { child, ended } = startTeams(run(t, "--detach", "go"), t.env, t.home);
-    let said = "";
+    let stderr = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
+      stderr += text;
     });
     const lead = await eventually("the lead's process", () => {
       try {
@@ -121,7 +121,7 @@ describe("run --detach", () => {
     process.kill(lead, "SIGSTOP");
     child.kill("SIGINT");
     expect(await ended).toBe(130);
-    const [, words = ""] = /Attach to it: (tmux .*)/.exec(said) ?? [];
+    const [, words = ""] = /Attach to it: (tmux .*)/.exec(stderr) ?? [];
     const shown = words.replace("attach-session", "list-panes -F '#{pane_pid}'");
     // A fast lead may have opened its sidebar already.
     const panes = execFileSync("sh", ["-c", shown], { env: t.env, encoding: "utf8" }).split("\n");
@@ -129,7 +129,7 @@ describe("run --detach", () => {
   });
 
   it.each(["on", "off"])(
-    "says that the lead ended before its start, with remain-on-exit %s",
+    "says that the lead ended before it was ready, with remain-on-exit %s",
     async (remainOnExit) => {
       const t = privateTmux();
       t.session();
@@ -210,12 +210,12 @@ it("AskUserQuestion › the lead waits for an answer from its terminal or a comm
   typing.type("blue", "Enter");
   expect(await typing.code()).toBe(0);
   expect(typing.screen()).toContain("blue it is.");
-  const beside = personInside(t, ask, { session: "two" });
-  await beside.sees("I wait.");
+  const waiting = personInside(t, ask, { session: "two" });
+  await waiting.sees("I wait.");
   const teams = teamsIn(t.env, t.home);
   const [{ id } = { id: "" }] = (await teams(["approvals", "--json"])).json<{ approvals: { id: string }[] }>()
     .approvals;
   expect((await teams(["approve", id, "--note", "green"])).code).toBe(0);
-  expect(await beside.code()).toBe(0);
-  expect(beside.screen()).toContain("green it is.");
+  expect(await waiting.code()).toBe(0);
+  expect(waiting.screen()).toContain("green it is.");
 });

@@ -7,7 +7,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 const STARTUP = "sleep 0.3\ngreet() { echo \"hello $1\"; }\nalias shout='echo LOUD'\n";
 const VARIABLES = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"];
 
-it("the lead's Bash › has the user's functions and aliases and an agent's variables, as that of its subagent", async () => {
+it("the lead's Bash › has the user's functions and aliases and an agent's variables, and so does its subagent's Bash", async () => {
   const t = privateTmux({
     env: { SHELL: "/bin/bash", CLAUDE_CODE_CHILD_SESSION: "1", CLAUDE_CODE_ENTRYPOINT: "x" },
   });

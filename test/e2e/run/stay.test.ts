@@ -10,9 +10,9 @@ import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.t
 import { type Person, personInside, personOutside } from "../../support/tmux/terminal-user.ts";
 
 const REACHED = "done: type your next goal, or /exit";
-const task = (name: string, input: object) => ({ name, input });
-const CREATE = task("TaskCreate", { subject: "count the words", description: "d" });
-const complete = task("TaskUpdate", { taskId: "1", status: "completed" });
+const uses = (name: string, input: object) => ({ name, input });
+const CREATE = uses("TaskCreate", { subject: "count the words", description: "d" });
+const complete = uses("TaskUpdate", { taskId: "1", status: "completed" });
 
 /** Arguments of a run whose lead plays these turns for the goal, and answers “more” with “Four.” */
 function run(t: PrivateTmux, turns: readonly object[], ...more: readonly string[]): readonly string[] {
@@ -44,7 +44,7 @@ describe("run with a goal on a terminal", () => {
 
   it.each([
     ["completed all tasks", [{ tools: [CREATE, complete] }, { say: "Three." }]],
-    ["deleted its team", [{ tools: [task("TeamDelete", {})] }, { say: "Three." }]],
+    ["deleted its team", [{ tools: [uses("TeamDelete", {})] }, { say: "Three." }]],
   ])("leaves no team on /exit if the lead has %s", async (_, turns) => {
     const t = privateTmux();
     const person = personInside(t, run(t, turns, "count the words"));
@@ -71,7 +71,7 @@ describe("run with a goal on a terminal", () => {
     const waits = { name: "Bash", input: { command: "until [ -e go ]; do sleep 0.1; done" } };
     const agents = {
       "team-lead": [
-        { tools: [task("Agent", { name: "ann", prompt: "count" })] },
+        { tools: [uses("Agent", { name: "ann", prompt: "count" })] },
         { say: "She counts.", repeat: true },
       ],
       ann: [{ tools: [waits] }, { say: "Three." }],
@@ -125,7 +125,7 @@ describe("run with a goal on a terminal", () => {
 
   it("does not take a line begun before a request as its answer on a dumb terminal", async () => {
     const t = privateTmux({ config: "set -g default-terminal dumb" });
-    const asks = { on: { contains: "make" }, tools: [task("Bash", { command: "touch made" })] };
+    const asks = { on: { contains: "make" }, tools: [uses("Bash", { command: "touch made" })] };
     const words = run(t, [asks, { say: "Three." }], "--rm", "count the words");
     const ordinary = words.map((word) => (word === "bypassPermissions" ? "default" : word));
     const person = personInside(t, ordinary);
@@ -147,9 +147,9 @@ describe("run with a goal on a terminal", () => {
     expect(await person.code()).toBe(0);
   });
 
-  it("takes a sentence that begins with yes for the answer to a question on a dumb terminal", async () => {
+  it("takes a sentence that begins with yes as the answer to a question on a dumb terminal", async () => {
     const t = privateTmux({ config: "set -g default-terminal dumb" });
-    const turns = [{ tools: [task("AskUserQuestion", { question: "Which one?" })] }, { say: "I wait." }];
+    const turns = [{ tools: [uses("AskUserQuestion", { question: "Which one?" })] }, { say: "I wait." }];
     const answered = { on: { contains: "yes, the second" }, say: "Four." };
     const person = personInside(t, run(t, [answered, ...turns], "--rm", "count the words"));
     await person.sees("I wait.");

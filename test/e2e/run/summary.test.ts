@@ -18,7 +18,7 @@ interface Summary {
   readonly changes?: readonly { readonly agent: string; readonly branch: string; readonly commits: number }[];
 }
 
-/** A repository with a file that a person has changed and not committed, and a playbook outside it. */
+/** Creates a repository with a person's uncommitted change, and a playbook outside the repository. */
 async function repository(
   t: PrivateTmux,
   agents: object,

@@ -8,7 +8,7 @@ import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -59,7 +59,7 @@ it.each(["tmux", "in-process"])(
   async (mode) => {
     const t = privateTmux();
     const ref = teamRef(teamsHome(t.env), "crew");
-    const { script } = played({
+    const { script } = scriptedTeam({
       [LEAD_NAME]: LEAD,
       ann: [
         { when: /Greet/, uses: [greets("greetings from ann")] },
@@ -76,7 +76,7 @@ it.each(["tmux", "in-process"])(
     const words = ["run", "--team", "crew", "--model", "claude-fake", "--max-tokens", "1000000"];
     const how = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "--json"];
     const running = teams([...words, ...how, "Do both"]);
-    await eventually("the second ann at work", () => existsSync(join(t.home, "looking")));
+    await eventually("the second ann's command", () => existsSync(join(t.home, "looking")));
     expect((await teams(["status", "--json"])).json()).toMatchObject({
       leadAlive: true,
       members: [

@@ -7,19 +7,19 @@ import { readTeam } from "../../../src/team/config/config.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
-/** Reports that it waits by one file, and ends when another one exists. */
+/** A call that creates the file `here`, and ends when the file `go` exists. */
 const waitsFor = (here: string, go: string) =>
   uses("Bash", { command: `touch ${here}; until [ -e ${go} ]; do sleep 0.05; done` });
 const message = (recipient: string, content: string) =>
   uses("SendMessage", { type: "message", recipient, content, summary: "greets" });
 
-/** Runs in the environment of the first name, and acts when the team has the second one. */
+/** Runs in the environment of the first name, and lists the tasks when the team has the second name. */
 const ACTS_LATER = `until [ -e renamed ]; do sleep 0.05; done; node ${TEAMS} task list --json >later.new; mv later.new later`;
 
 const LEAD: readonly Line[] = [
@@ -64,10 +64,10 @@ it.each([
   ["tmux", ["--detach"]],
   ["in-process", []],
 ] as const)(
-  "TeamCreate › gives the run's directory its name, before a teammate and after TeamDelete (%s)",
+  "TeamCreate › renames the run's team, before its first teammate and after TeamDelete (%s)",
   async (mode, more) => {
     const t = privateTmux();
-    const { script } = played({ [LEAD_NAME]: LEAD, ann: ANN });
+    const { script } = scriptedTeam({ [LEAD_NAME]: LEAD, ann: ANN });
     const api = await startFakeMessagesApi(script);
     onTestFinished(() => api.close());
     const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
@@ -80,7 +80,7 @@ it.each([
     await at("begun");
     const [first = ""] = teamsOf(t);
     expect(first).toMatch(/^run-[0-9a-f]{4}$/);
-    // A command that follows the team goes along with it.
+    // A command that watches the team continues under the new name.
     const watch = startTeams(["status", first, "--watch", "--json"], env, t.home);
     let watched = "";
     watch.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
@@ -123,7 +123,7 @@ it.each([
       members: [{ name: LEAD_NAME }, { name: "ann", alive: true }],
     });
     if (mode === "tmux") {
-      // The lead's session is that of the new name too: no second one opens.
+      // The lead's session serves the new name too: no second session opens.
       const rows = t.tmux("list-panes", "-a", "-F", "#{session_name} #{@teams_agent_id}").split("\n");
       expect(rows).toContain(`teams-${first} ann@review-team`);
       expect(new Set(rows.map((row) => row.split(" ")[0]))).toEqual(new Set([`teams-${first}`]));
@@ -167,7 +167,7 @@ it.each([
   },
 );
 
-it("TeamCreate › sets only the display name when a team has the name, and leaves that team alone", async () => {
+it("TeamCreate › sets only the display name when another team has the name, and leaves that team alone", async () => {
   const t = privateTmux();
   const lead = [
     { tools: [uses("TeamCreate", { team_name: "taken" })] },

@@ -9,7 +9,7 @@ import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-it("run --disallowedTools --tools › hold for the lead and for the teammates that it starts", async () => {
+it("run --disallowedTools --tools › limit the lead and the teammates that it starts", async () => {
   const t = privateTmux();
   const bash = (command: string) => ({ name: "Bash", input: { command } });
   const agents = {
@@ -31,10 +31,10 @@ it("run --disallowedTools --tools › hold for the lead and for the teammates th
     expect(existsSync(join(t.home, file)), file).toBe(false);
   const { members, former = [] } = readTeam(teamRef(teamsHome(t.env), "crew"));
   expect([...members, ...former].map(({ name }) => name)).toContain("ann");
-  await eventually("her end", async () => (await teams(["kill", "crew", "--force"])).code === 0);
+  await eventually("the team's end", async () => (await teams(["kill", "crew", "--force"])).code === 0);
 });
 
-it("run --disallowedTools --tools › hold for the teammates of teams spawn in the lead's shell, and count in their events", async () => {
+it("run --disallowedTools --tools › limit the teammates of teams spawn in the lead's shell, and the tool count in their events", async () => {
   const t = privateTmux();
   const spawn = (name: string, ...more: readonly string[]) => {
     const words = [process.execPath, TEAMS, "spawn", name, "--teammate-mode", "process", ...more];

@@ -7,7 +7,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
 
-/** A home whose directory settings allow a command, and a playbook that runs it. */
+/** Creates a home whose directory settings allow a command, and a playbook that runs the command. */
 function withSettings(): PrivateTmux {
   const t = privateTmux();
   mkdirSync(join(t.home, ".claude"), { recursive: true });
@@ -38,7 +38,7 @@ describe("a directory with its own settings (S70)", () => {
     const t = withSettings();
     const { pane } = t.session();
     const words = [process.execPath, TEAMS, ...RUN].map(shellWord).join(" ");
-    // The program starts when the keys are there.
+    // The program starts after the keys were typed.
     const line = `until [ -e go ]; do sleep 0.05; done; ${words}; sleep 60`;
     t.tmux("respawn-pane", "-k", "-t", pane, "-c", t.home, "--", "sh", "-c", line);
     t.tmux("send-keys", "-t", pane, "y", "Enter", "y", "Enter", "y");
@@ -46,11 +46,11 @@ describe("a directory with its own settings (S70)", () => {
     const screen = () => t.tmux("capture-pane", "-p", "-t", pane);
     await eventually("the question", () => screen().includes("[y/N]"));
     t.tmux("send-keys", "-t", pane, "Enter");
-    await eventually("its end", () => screen().includes("Not trusted. To trust it"));
+    await eventually("the refusal", () => screen().includes("Not trusted. To trust it"));
     expect(existsSync(join(t.home, "ran"))).toBe(false);
   });
 
-  it("is shown in pages, and asked about only below the last", async () => {
+  it("is shown in pages, and the question follows the last page", async () => {
     const t = withSettings();
     const allow = Array.from({ length: 60 }, (_, i) => `Bash(echo ${i})`);
     const settings = { permissions: { allow: ["Bash(touch:*)", ...allow] } };

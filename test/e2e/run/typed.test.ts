@@ -28,7 +28,7 @@ const PLAYBOOK = {
   },
 };
 
-it("typed commands › switch delegate mode, list tasks and status, and take further goals", async () => {
+it("typed commands › switch delegate mode, list tasks and status, and accept more goals", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const mode = ["--permission-mode", "bypassPermissions"];
@@ -46,7 +46,7 @@ it("typed commands › switch delegate mode, list tasks and status, and take fur
   person.type("second goal", "Enter");
   await person.sees("It was refused.");
   expect(existsSync(join(t.home, "refused.md"))).toBe(false);
-  // Shift+Tab, by tmux's key name: the mode of the start comes after delegate.
+  // BTab is tmux's name of Shift+Tab. The run's first mode comes after delegate.
   person.type("BTab");
   await person.sees(/^bypassPermissions [›>]/m);
   expect(person.screen()).not.toContain("permission mode is now bypassPermissions");
@@ -72,14 +72,14 @@ it.each([
   expect(api.requests).toEqual([]);
   person.type("count the words", "Enter");
   await person.sees("Which file?");
-  // A discarded line is not a goal, and ends nothing.
+  // A discarded line is not a goal, and does not end the run.
   person.type("some other");
   await person.sees("› some other");
   person.type("C-c");
   await person.sees(/^› *\n*$/m);
   person.type("the first one", "Enter");
   await person.sees("Three words.");
-  // The next Ctrl-C ends nothing either: it is unrelated to the first.
+  // The next Ctrl-C only warns: it is unrelated to the first.
   person.type("C-c");
   await person.sees("Ctrl-C once more ends the run");
   person.type(...keys);
@@ -126,7 +126,7 @@ it("run --delegate › gives teammates the given mode, and only coordinates itse
   const person = personInside(t, [...words, "the goal"]);
   await person.sees("Ended well.");
   expect(await person.code()).toBe(0);
-  // The mode applied from the first call on.
+  // The mode applied from the first call.
   expect(person.screen()).not.toContain("permission mode is now");
   expect([existsSync(join(t.home, "lead.md")), existsSync(join(t.home, "ada.md"))]).toEqual([false, true]);
 });
@@ -134,9 +134,9 @@ it("run --delegate › gives teammates the given mode, and only coordinates itse
 it("typing while the lead answers › appears below its text, marked as queued", async () => {
   const t = privateTmux();
   const words = "one two three four five six seven eight nine ten ".repeat(8).trim();
-  let goOn = (): void => undefined;
+  let finishAnswer = (): void => undefined;
   const until = new Promise<void>((resolve) => {
-    goOn = resolve;
+    finishAnswer = resolve;
   });
   const slow = { kind: "message" as const, blocks: [{ type: "text" as const, text: words }], until };
   const done = { kind: "message" as const, blocks: [{ type: "text" as const, text: "Heard." }] };
@@ -151,7 +151,7 @@ it("typing while the lead answers › appears below its text, marked as queued",
   await person.sees(/^› half a li$/m);
   person.type("ne", "Enter");
   await person.sees(/^› half a line {2}\(queued\)$/m);
-  goOn();
+  finishAnswer();
   await person.sees("Heard.");
   const screen = t.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", person.pane);
   expect(screen.replace(/\s+/g, " ")).toContain(`${words} › half a line Heard.`);
@@ -160,19 +160,19 @@ it("typing while the lead answers › appears below its text, marked as queued",
   expect(await person.code()).toBe(0);
 });
 
-it("run --quiet › still shows a permission request, and takes the answer", async () => {
+it("run --quiet › still shows a permission request, and accepts the answer", async () => {
   const t = privateTmux();
   const agents = { "team-lead": [{ tools: [write("asked.md")] }, { say: "Written." }] };
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
   const person = personInside(t, ["run", "--playbook", "play.json", "--quiet"]);
   await person.sees(/teams: May it run\? Write\(asked\.md\): teams approve perm-/);
   const isWritten = (): boolean => existsSync(join(t.home, "asked.md"));
-  // A line that is begun too soon is not its answer, and the pane says so.
+  // A line begun too soon does not answer the request, and the pane says so.
   const tooSoon = (): number => person.screen().split("type it again").length;
   while (!isWritten()) {
     const before = tooSoon();
     person.type("y", "Enter");
-    await eventually("the file, or why not", () => isWritten() || tooSoon() > before);
+    await eventually("the file, or a warning", () => isWritten() || tooSoon() > before);
   }
   expect(await person.code()).toBe(0);
   expect(person.screen()).toMatch(/\nWritten\.\s*$/);
@@ -189,11 +189,11 @@ it("run › works on a terminal without a known size", async () => {
     ...[";", "set-option", "-t", "=work:", "destroy-unattached", "off"],
   );
   const screen = (): string => t.tmux("capture-pane", "-p", "-t", pane);
-  await eventually("its end", () => screen().includes("ended with 0"));
+  await eventually("the end of the run", () => screen().includes("ended with 0"));
   expect(screen()).toContain("All is done.");
 });
 
-it("overlong pasted text › is reported, and its kept part can be sent or discarded", async () => {
+it("overlong pasted text › is reported, and its kept part can be discarded", async () => {
   const t = privateTmux();
   const agents = { "team-lead": [{ tools: [ask] }, { say: "I wait for a word." }] };
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));

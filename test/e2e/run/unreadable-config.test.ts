@@ -11,7 +11,7 @@ import { teammatePane } from "../../support/team/teammate-pane.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** A command that reports its start and ends when the test creates a file. */
+/** A command that creates one file when it starts, and ends when the test creates another file. */
 const until = (started: string, end: string) => ({
   name: "Bash",
   input: { command: `touch ${started}; while [ ! -e ${end} ]; do sleep 0.05; done` },
@@ -29,7 +29,7 @@ const PLAYBOOK = {
   },
 };
 
-it("an empty config.json › ends no agent, delays no message, and is restored by doctor --fix", async () => {
+it("an empty config.json › does not end an agent or delay a message, and is restored by doctor --fix", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const words = ["run", "--team", "crew", "--playbook", "play.json"];

@@ -54,7 +54,7 @@ function textOf(stream: Readable | null): () => string {
   return () => text;
 }
 
-/** A run whose lead is idle while both of its teammates work. */
+/** Starts a run, and waits until its lead is idle and both of its teammates work. */
 async function world(): Promise<World> {
   const t = privateTmux();
   const ref = teamRef(teamsHome(t.env), "crew");
@@ -67,8 +67,8 @@ async function world(): Promise<World> {
   );
   const out = textOf(child.stdout);
   for (const name of ["ann", "bob"])
-    await eventually(`${name} at work`, () => existsSync(join(t.home, `${name}-works`)));
-  await eventually("the idle lead", () => readStatus(ref, LEAD_NAME)?.state === "idle");
+    await eventually(`${name}'s command`, () => existsSync(join(t.home, `${name}-works`)));
+  await eventually("the lead to be idle", () => readStatus(ref, LEAD_NAME)?.state === "idle");
   return {
     t,
     ref,
@@ -79,7 +79,7 @@ async function world(): Promise<World> {
   };
 }
 
-/** Expects that the run has lost nothing by the error: the lead is notified, and the work ends as usual. */
+/** Expects that the run lost nothing by the error: the lead is notified, and the work ends as usual. */
 async function expectCompleted({ ref, ended, out }: World): Promise<void> {
   expect(await ended, out()).toBe(0);
   expect(out()).toContain("ann crashed");
@@ -88,18 +88,18 @@ async function expectCompleted({ ref, ended, out }: World): Promise<void> {
 }
 
 describe("a run during a write error", () => {
-  it("tries again and ends no teammate when another program locks the lead's inbox while a teammate dies", async () => {
+  it("tries again and does not end a teammate when another program locks the lead's inbox while a teammate dies", async () => {
     const w = await world();
     const lock = `${w.ref.paths.inbox(LEAD_NAME)}.lock`;
     mkdirSync(lock);
-    // It counts as renewed for an hour.
+    // The lock counts as renewed for an hour.
     const renewedAt = new Date(Date.now() + 3_600_000);
     utimesSync(lock, renewedAt, renewedAt);
     w.killAnn();
-    // Of three tries in a row, at least one is that of the idle lead, which decides whether its run is over.
+    // At least one of three consecutive attempts is made by the idle lead, which checks whether its run is over.
     const tries = () => unfinishedEndings(readTeam(w.ref))[0]?.tries;
-    const third = await eventually("the third try", () => ((tries() ?? 0) >= 3 ? tries() : undefined));
-    await eventually("its failure", () => tries() !== third);
+    const third = await eventually("the third attempt", () => ((tries() ?? 0) >= 3 ? tries() : undefined));
+    await eventually("the next attempt", () => tries() !== third);
     expect(livenessOfAgent(w.ref, LEAD_NAME)).toBe("alive");
     expect(livenessOfAgent(w.ref, "bob")).toBe("alive");
     rmdirSync(lock);
@@ -110,7 +110,7 @@ describe("a run during a write error", () => {
   });
 
   it.skipIf(!hasPrlimit)(
-    "tries again and ends no teammate when no file can be written while a teammate dies",
+    "tries again and does not end a teammate when no file can be written while a teammate dies",
     async () => {
       const w = await world();
       limitFiles(w, "0");
@@ -129,20 +129,20 @@ describe("a run during a write error", () => {
       const w = await world();
       const teams = teamsIn(w.t.env, w.t.home);
       expect((await teams(["send", LEAD_NAME, "Look too."])).code).toBe(0);
-      await eventually("the lead at work", () => existsSync(join(w.t.home, "lead-works")));
+      await eventually("the lead's command", () => existsSync(join(w.t.home, "lead-works")));
       limitFiles(w, "0");
       writeFileSync(join(w.t.home, "lead-goes"), "");
       await eventually("the report", () => /the conversation cannot be saved[\s\S]*EFBIG/.test(w.out()));
       for (const name of [LEAD_NAME, "ann", "bob"]) expect(livenessOfAgent(w.ref, name), name).toBe("alive");
       limitFiles(w, "unlimited");
-      await eventually("the idle lead", () => readStatus(w.ref, LEAD_NAME)?.state === "idle");
+      await eventually("the lead to be idle", () => readStatus(w.ref, LEAD_NAME)?.state === "idle");
       w.killAnn();
       await expectCompleted(w);
     },
   );
 });
 
-/** Sets the largest size of a file that the lead's process may write. */
+/** Sets the maximum size of a file, in bytes, that the lead's process may write. */
 function limitFiles({ lead }: World, bytes: string): void {
   expect(spawnSync("prlimit", ["--pid", `${lead}`, `--fsize=${bytes}:`]).status).toBe(0);
 }

@@ -16,7 +16,7 @@ interface Request {
   readonly response: ServerResponse;
 }
 
-/** A server on loopback that records the requests; `answer` writes the responses. */
+/** Starts a server on loopback; `answer` gets each request, and writes the response. */
 async function server(answer: (request: Request) => void): Promise<string> {
   const listener = createServer((request: IncomingMessage, response) => {
     let text = "";
@@ -38,10 +38,10 @@ async function server(answer: (request: Request) => void): Promise<string> {
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
 const ask = (input: Json) => ({ tools: [{ name: "AskUserQuestion", input }] });
-/** Two long questions: whatever is before them, one of them has half an emoji at each place. */
+/** Two long questions: a cut at any place splits an emoji in one of them, whatever the text before them. */
 const LONG = ["", "a"].map((start) => start + "😀".repeat(3_000));
 
-/** Expects no half of a surrogate pair, which Telegram's server refuses. */
+/** Expects no lone surrogate, which Telegram's server refuses. */
 function expectWhole(messages: readonly Json[]): void {
   expect(JSON.stringify(messages)).not.toMatch(/\\ud[89a-f]/);
 }
@@ -73,8 +73,8 @@ async function asking(recipe: "ntfy" | "telegram", env: Record<string, string>) 
   onTestFinished(async () => void (await teams(["kill", "crew", "--force", "--team", "crew"])));
   return {
     made: (name: string) => existsSync(join(t.home, name)),
-    nothingWaits: () =>
-      eventually("that nothing waits", async () => {
+    allAnswered: () =>
+      eventually("the last answer", async () => {
         const { approvals } = (await teams(["approvals", "--json"])).json<{ approvals: object[] }>();
         return approvals.length === 0;
       }),
@@ -119,7 +119,7 @@ describe("the recipes of docs/approvals.md", () => {
     press(fourth, "Yes");
     press(await shown(5), "No");
     press(await shown(6), "No");
-    await team.nothingWaits();
+    await team.allAnswered();
     expectWhole(published);
     expect([team.made("first"), team.made("second")]).toEqual([true, false]);
     const inbox = await team.inbox();
@@ -175,7 +175,7 @@ describe("the recipes of docs/approvals.md", () => {
     press(fourth, "Yes");
     press(await shown(5), "No");
     press(await shown(6), "No");
-    await team.nothingWaits();
+    await team.allAnswered();
     expectWhole(sent);
     expect(team.made("second")).toBe(false);
     const inbox = await team.inbox();

@@ -16,7 +16,7 @@ interface Member {
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-/** A team led by hand whose teammate asks for two commands in turn, with the sidebar open. */
+/** Creates a team led by hand whose teammate asks for two commands in turn, and opens the sidebar. */
 async function asking(options: PersonOptions = {}) {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
@@ -39,7 +39,7 @@ async function asking(options: PersonOptions = {}) {
   ];
   expect((await teams(words)).code).toBe(0);
   const person = personInside(t, ["sidebar", "crew"], { size: { width: 60, height: 30 }, ...options });
-  /** Selects the request, and begins to approve it or to restart; a key that comes with a new request is not its answer. */
+  /** Begins to approve the request, or a restart. A key pressed just after a request appears does not answer it. */
   const approve = async (): Promise<void> => {
     person.type("n", "a");
     await eventually("the answer's line", () => {
@@ -61,13 +61,13 @@ describe("a request in the sidebar (S61)", () => {
     await approve();
     person.type("-l", "but gently");
     person.type("Enter");
-    // Its row shows the command a moment before the request can be answered.
+    // The row shows the command a moment before the request can be answered.
     await person.sees(/asks for permission\s+▌?\s*Bash\(touch second\)/);
     expect(made("first")).toBe(true);
     person.type("r", "Enter");
     const inbox = await teams(["inbox", "dev", "--all", "--json"]);
     expect(inbox.out).toContain("but gently");
-    await eventually("that nothing waits", async () => {
+    await eventually("the last answer", async () => {
       const { approvals } = (await teams(["approvals", "--json"])).json<{ approvals: object[] }>();
       return approvals.length === 0;
     });
@@ -92,13 +92,13 @@ describe("a request in the sidebar (S61)", () => {
   it("for a crash restarts the teammate when approved, and removes it when rejected (S33)", async () => {
     const { teams, person, approve } = await asking();
     const crash = async () => {
-      const pid = await eventually("its process", async () => {
+      const pid = await eventually("dev's process", async () => {
         const { members } = (await teams(["status", "--json"])).json<{ members: Member[] }>();
         return members.find(({ name }) => name === "dev")?.pid;
       });
       process.kill(pid, "SIGKILL");
-      // A permission request that it has left is listed for a moment more, and an answer would be meant for it.
-      await eventually("its crash as the only request", () => {
+      // The agent's permission request is listed a moment longer, and would get the answer.
+      await eventually("the crash as the only request", () => {
         const shown = person.screen();
         return /dev crashed\s+▌?\s*SIGKILL/.test(shown) && !shown.includes("asks for permission");
       });
@@ -124,7 +124,7 @@ describe("a request in the sidebar (S61)", () => {
     expect((await teams(["approve", first?.id ?? ""])).code).toBe(0);
     await eventually("the first command", () => made("first"));
     person.type("Enter");
-    await person.sees("dev already has an answer");
+    await person.sees("dev's request was already answered or closed");
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 });

@@ -79,7 +79,7 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
     return now.members.filter(({ paneId }) => paneId !== null).length === 3 ? now : undefined;
   });
   const paneOf = (name: string) => status.members.find((member) => member.name === name)?.paneId;
-  // Either may join first: the lead spawns them side by side.
+  // Either teammate may join first: the lead spawns both at once.
   const toAda = [
     "g",
     ...status.members
@@ -89,7 +89,7 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
       )
       .map(() => "j"),
   ];
-  // The sidebar may read later than status that a pane is there.
+  // The sidebar may find a pane later than status.
   const enters = (keys: readonly string[], there: string): Promise<unknown> =>
     eventually(there, () => {
       if (client() === there) return true;
@@ -101,13 +101,13 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
   const windowOf = (name: string) =>
     t.tmux("display-message", "-p", "-t", paneOf(name) ?? "", "#{window_name} #{window_panes}");
   t.tmux("send-keys", "-t", sidebar, ...toAda, "h");
-  await eventually("that ada is hidden", () => shown().includes("ada is hidden; h shows it"));
+  await eventually("ada to be hidden", () => shown().includes("ada is hidden; h shows it"));
   expect([windowOf("ada"), windowOf("bob")]).toEqual(["ada 1", "crew 1"]);
   t.tmux("send-keys", "-t", sidebar, "h");
-  await eventually("that ada is shown", () => shown().includes("ada is shown again"));
+  await eventually("ada to be shown", () => shown().includes("ada is shown again"));
   expect([windowOf("ada"), client()]).toEqual(["crew 2", `mine ${person.pane}`]);
   t.tmux("send-keys", "-t", sidebar, "g", "h");
-  await eventually("that the lead has none", () => shown().includes("has no pane now"));
+  await eventually("the refusal for the lead", () => shown().includes("has no pane now"));
   t.tmux("send-keys", "-t", sidebar, "q");
   await eventually("the sidebar's end", () => panes(t).length === 1);
   expect(panes(t, "#{pane_width}")).toEqual(["160"]);
@@ -122,13 +122,13 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
       const [lead, own] = panes(t, "#{pane_width} #{window_width}");
       return own === `${width} ${window}` && lead === `${window - width - 1} ${window}`;
     });
-  await eventually("its first look", () =>
+  await eventually("the first frame", () =>
     t.tmux("capture-pane", "-p", "-t", panes(t)[1]?.split(" ")[0] ?? "").includes("q close"),
   );
   terminal.resize({ width: 220, height: 50 });
   await sidebarIs(34, 220);
   terminal.resize({ width: 50, height: 12 });
-  await eventually("a small one", () => panes(t, "#{window_width}")[0] === "50");
+  await eventually("a small window", () => panes(t, "#{window_width}")[0] === "50");
   terminal.resize({ width: 160, height: 50 });
   await sidebarIs(34, 160);
   writeFileSync(join(t.home, "go"), "");
@@ -155,7 +155,7 @@ it("stuck agents › sidebar and /status show how long a busy agent has reported
   const person = personInside(t, run);
   const sidebar = await eventually("the sidebar", () => panes(t, "#{pane_id}")[1]);
   const shown = () => t.tmux("capture-pane", "-p", "-t", sidebar);
-  // At the latest with the slow check: no other event occurs.
+  // The slow check shows the note at the latest: no other event occurs.
   await eventually("the note", () => /● ada.*\n +stuck\? nothing for/.test(shown()));
   person.type("/status", "Enter");
   await person.sees(/ada +running .*stuck\? nothing for \d+ (s|min): Bash/);
@@ -163,7 +163,7 @@ it("stuck agents › sidebar and /status show how long a busy agent has reported
   expect(await person.code()).toBe(0);
 });
 
-it("run --no-sidebar › splits no window", async () => {
+it("run --no-sidebar › does not split the window", async () => {
   const t = privateTmux();
   const playbook = { version: 1, agents: { "team-lead": [{ delayMs: 300, say: "That is all." }] } };
   writeFileSync(join(t.home, "short.json"), JSON.stringify(playbook));
@@ -190,7 +190,7 @@ it("sidebar › unassigns the tasks of an agent killed with its launch scripts, 
   const agent = readStatus(ref, "dev")?.process.pid ?? 0;
   const scripts = ancestorsOf(agent, readPlace(ref, "dev")?.panePid ?? 0);
   for (const pid of [...scripts, agent]) process.kill(pid, "SIGKILL");
-  await eventually("its task", () => getTask(ref, "1").status === "pending");
+  await eventually("the pending task", () => getTask(ref, "1").status === "pending");
   expect(readExit(ref, "dev")).toBeUndefined();
   await eventually("the notification", () => shown().includes("crashed"));
   t.tmux("send-keys", "-t", paneId, "q");
@@ -204,10 +204,10 @@ function ancestorsOf(pid: number, top: number): number[] {
     above.unshift(at);
     if (at === top) return above;
   }
-  throw new Error(`${pid} is not below ${top}.`);
+  throw new Error(`Process ${pid} is not a descendant of ${top}.`);
 }
 
-it("run › opens the sidebar from 100 columns, and prints its header at the width beside it", async () => {
+it("run › opens the sidebar from 100 columns, and prints its header at the remaining width", async () => {
   const t = privateTmux();
   const playbook = { version: 1, agents: { "team-lead": [{ delayMs: 600_000, say: "That was all." }] } };
   writeFileSync(join(t.home, "all.json"), JSON.stringify(playbook));
@@ -242,6 +242,6 @@ it("sidebar › keeps the zoom and restores the layout of its window when its te
   await eventually("the sidebar", () => t.tmux("capture-pane", "-p", "-t", paneId).includes("q close"));
   t.tmux("resize-pane", "-Z", "-t", pane);
   expect((await teams(["delete", "crew"])).code).toBe(0);
-  await eventually("its end", () => window() === before);
+  await eventually("the restored layout", () => window() === before);
   expect(t.tmux("display-message", "-p", "-t", pane, "#{window_zoomed_flag}")).toBe("1");
 });

@@ -84,7 +84,8 @@ it.each([
   expect((await teams(["spawn", "asker", "--prompt", "begin", ...how])).code).toBe(0);
   await sees("asker asks");
   person.type("n");
-  // A wide sidebar shows the whole request in its list, a narrow one opens it. A key that comes with the request is not its answer.
+  // A wide sidebar shows the whole request in its list; a narrow sidebar opens it. A key pressed just after the
+  // request appears does not answer it.
   let presses = 0;
   await eventually("the whole request, or the line for a note", () => {
     const shown = screen();
@@ -94,7 +95,7 @@ it.each([
     return false;
   });
   person.type("G");
-  // A key that comes with the end of the request is not its answer.
+  // A key pressed just after the end of the request appears does not answer it.
   await eventually("the line for a note", () => {
     const shown = screen();
     if (shown.includes("approve asker:")) return true;
@@ -102,7 +103,7 @@ it.each([
     return false;
   });
   person.type("C-u", "Enter");
-  await eventually("the command", async () => {
+  await eventually("the last answer", async () => {
     const { approvals } = (await teams(["approvals", "--team", "crew", "--json"])).json<{
       approvals: object[];
     }>();
@@ -129,7 +130,7 @@ it.each([
   await teams(["kill", "--team", "crew", "--force"]);
 });
 
-it("sidebar › spawns a teammate, and shows why it cannot", async () => {
+it("sidebar › spawns a teammate, and shows why a spawn fails", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   await teams(["create", "crew"]);
@@ -175,7 +176,7 @@ const ASKING = {
   },
 };
 
-it("sidebar › allows a command for always, and interrupts, zooms and shuts down a teammate by keys", async () => {
+it("sidebar › always allows a command, and interrupts, zooms and shuts down a teammate by keys", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(ASKING));
   const teams = teamsIn(t.env, t.home);
@@ -202,14 +203,14 @@ it("sidebar › allows a command for always, and interrupts, zooms and shuts dow
   await person.sees("dev asks");
   person.type("n", "v");
   await person.sees("always: Bash(touch made)");
-  // A key that comes with the request is not its answer.
+  // A key pressed just after the request appears does not answer it.
   await eventually("the line for a note", () => {
     if (person.screen().includes("always allow dev:")) return true;
     person.type("a");
     return false;
   });
   person.type("C-u", "Enter");
-  // The second call of the same command asks nothing.
+  // The second call of the same command does not ask.
   await eventually("the next request", async () => (await asked()).join() === "Bash(touch other)");
   expect(existsSync(join(t.home, "made"))).toBe(true);
 
@@ -221,7 +222,7 @@ it("sidebar › allows a command for always, and interrupts, zooms and shuts dow
   const client = (): string => t.tmux("list-clients", "-F", "#{pane_id} #{window_zoomed_flag}");
   expect(client()).toBe(`${person.pane} 0`);
   person.type("z");
-  await eventually("the pane of dev, zoomed", () => client() === `${dev} 1`);
+  await eventually("dev's zoomed pane", () => client() === `${dev} 1`);
 
   person.type("s");
   await eventually("the end of dev", async () => !(await members()).includes("dev"));

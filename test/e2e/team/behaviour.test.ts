@@ -21,7 +21,7 @@ const bash = (command: string): PlaybookTurn => ({ tools: [{ name: "Bash", input
 const tells = (recipient: string, content: string): PlaybookTurn => ({
   tools: [{ name: "SendMessage", input: { type: "message", recipient, content, summary: "says it" } }],
 });
-/** A long task in a command that only SIGKILL ends. */
+/** A long command that only SIGKILL ends. */
 const STUBBORN = "trap '' TERM HUP; touch working; while :; do sleep 1; done";
 
 describe.each(PLACES)("teammates in %s", (place) => {
@@ -36,12 +36,12 @@ describe.each(PLACES)("teammates in %s", (place) => {
     const { t } = team;
     for (const name of ["ann", "bob"]) mkdirSync(join(t.home, name));
     await team.spawn(...["ann", "bob"].map((name) => ({ name, cwd: name, prompt: "Begin." })));
-    const told = (name: string) => join(t.root, `${name}@crew.pwd`);
-    await eventually("both", () => ["ann", "bob"].every((name) => existsSync(told(name))));
+    const outputOf = (name: string) => join(t.root, `${name}@crew.pwd`);
+    await eventually("both files", () => ["ann", "bob"].every((name) => existsSync(outputOf(name))));
     await team.idle("ann", "bob");
     for (const name of ["ann", "bob"]) {
       const instance = readStatus(team.ref, name)?.instance;
-      expect(readFileSync(told(name), "utf8")).toBe(`${join(t.home, name)}\n${instance}\n`);
+      expect(readFileSync(outputOf(name), "utf8")).toBe(`${join(t.home, name)}\n${instance}\n`);
     }
   });
 
@@ -67,12 +67,12 @@ describe.each(PLACES)("teammates in %s", (place) => {
     await team.spawn("bob");
     const sent = Array.from({ length: 100 }, (_, i) => `message ${i} ends`);
     for (const text of sent) await team.send("bob", text);
-    await eventually("all read", () => {
+    await eventually("all messages", () => {
       const all = transcriptOf(team.ref, "bob");
       return sent.every((text) => all.includes(text));
     });
     await team.idle("bob");
-    // As a turn reads it; its summary repeats it in the same line.
+    // The text as a turn reads it: the summary repeats the message in the same line.
     const read = transcriptOf(team.ref, "bob").matchAll(/\\n(message \d+ ends)\\n/g);
     expect([...read].map(([, text]) => text)).toEqual(sent);
   });
@@ -87,9 +87,9 @@ describe.each(PLACES)("teammates in %s", (place) => {
     });
     await team.spawn({ name: "bob", plan: true, prompt: "Plan it." });
     const first = await eventually("a plan", () => listApprovals(team.ref)[0]);
-    await eventually("its state", () => readStatus(team.ref, "bob")?.state === "awaiting-approval");
+    await eventually("bob's state", () => readStatus(team.ref, "bob")?.state === "awaiting-approval");
     await answerApproval(team.ctx, first.id, { approve: false, note: "Think again." });
-    const second = await eventually("another", () =>
+    const second = await eventually("another plan", () =>
       listApprovals(team.ref).find(({ id }) => id !== first.id),
     );
     expect(existsSync(join(team.t.home, "done"))).toBe(false);
@@ -110,14 +110,14 @@ describe.each(PLACES)("teammates in %s", (place) => {
     ] as const) {
       const asked = await eventually("the question", () => listApprovals(team.ref)[0]);
       expect(asked).toMatchObject({ kind: "permission", from: "bob", summary: `Bash(touch ${file})` });
-      await eventually("its state", () => readStatus(team.ref, "bob")?.state === "needs-input");
+      await eventually("bob's state", () => readStatus(team.ref, "bob")?.state === "needs-input");
       await answerApproval(team.ctx, asked.id, { approve });
     }
     await team.idle("bob");
     expect(["made", "unwanted"].map((file) => existsSync(join(team.t.home, file)))).toEqual([true, false]);
   });
 
-  it("leave after an agreed shutdown, and stay after a refused one", async () => {
+  it("leave the team when they agree to a shutdown, and stay when they refuse", async () => {
     const refuse = {
       type: "shutdown_response",
       request_id: "{{request_id}}",
@@ -138,7 +138,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     const { members, former } = readTeam(team.ref);
     expect(members.map(({ name }) => name)).toEqual([LEAD_NAME, "bob"]);
     expect(former).toMatchObject([{ name: "ann", how: "shutdown" }]);
-    await eventually("her files gone", () => !existsSync(team.ref.paths.agent("ann").run));
+    await eventually("the removal of ann's files", () => !existsSync(team.ref.paths.agent("ann").run));
     await eventually("the notification", async () =>
       (await team.inbox()).some((text) => text.includes("ann has shut down.")),
     );
@@ -151,7 +151,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     await team.send("bob", "Begin.");
     await eventually("the work", () => existsSync(join(team.t.home, "working")));
     const sleeps = () => markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"));
-    await eventually("its command", () => sleeps().length > 0);
+    await eventually("bob's command", () => sleeps().length > 0);
     expect(await killTeammates(team.ctx, ["bob"], { timeoutMs: 300 })).toEqual([
       { name: "bob", outcome: "killed", left: [] },
     ]);
@@ -170,20 +170,20 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect([code, json()]).toMatchObject([0, { kills: [{ name: "bob", outcome: "killed", left: [] }] }]);
     expect(markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"))).toEqual([]);
     expect(readTeam(team.ref).members.map(({ name }) => name)).toEqual([LEAD_NAME]);
-    // Only once, although the lead supervises as well.
-    const news = (await team.inbox()).filter((text) => text.includes("teammate_terminated"));
-    expect(news).toEqual([expect.stringContaining("bob was killed.")]);
+    // The lead is notified only once, although it supervises as well.
+    const notices = (await team.inbox()).filter((text) => text.includes("teammate_terminated"));
+    expect(notices).toEqual([expect.stringContaining("bob was killed.")]);
   });
 
-  it("crash alone: the lead gets the last lines, their tasks are unassigned, others continue (S34)", async () => {
+  it("crash alone: the lead gets the last lines, and the others continue (S34)", async () => {
     const team = await supervisedTeam(place, { ann: [{ say: "Still here.", repeat: true }] });
     await team.spawn("ann", { name: "bob", model: "scripted:no-such-play.json" });
     await team.send("bob", "Begin.");
-    const news = await eventually("the notification", async () =>
+    const notice = await eventually("the notification", async () =>
       (await team.inbox()).find((text) => text.includes("bob crashed")),
     );
-    expect(news).toContain("exit code");
-    expect(news).toContain("no-such-play.json");
+    expect(notice).toContain("exit code");
+    expect(notice).toContain("no-such-play.json");
     const { members } = await teamStatus(team.ctx);
     expect(members).toMatchObject([
       {},
@@ -191,7 +191,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
       { name: "bob", state: "crashed", alive: false },
     ]);
     await team.send("ann", "And you?");
-    await eventually("ann", () => transcriptOf(team.ref, "ann").includes("Still here."));
+    await eventually("ann's answer", () => transcriptOf(team.ref, "ann").includes("Still here."));
   });
 
   it("can be interrupted during a command, and handle the next message", async () => {

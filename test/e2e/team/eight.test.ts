@@ -15,7 +15,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 
 const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"].map((letter) => `agent-${letter}`);
 const TASKS = Array.from({ length: 24 }, (_, i) => String(i + 1));
-/** The first rounds, in which a random member is disturbed; later rounds run undisturbed. */
+/** The number of first rounds in which a random member is disturbed; later rounds run undisturbed. */
 const DISTURBED = 8;
 const SEED = 20_261_122;
 
@@ -46,7 +46,7 @@ it.each(PLACES)(
   "eight teammates in %s › complete every task once despite random interruptions",
   async (place) => {
     const random = seeded(SEED);
-    const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const team = await supervisedTeam(place, { "*": [agree, ...TASKS.map(work)] });
     const { ref, ctx } = team;
     for (const id of TASKS) await addTask(ref, LEAD_NAME, { subject: `task ${id}`, description: "" });
@@ -55,7 +55,7 @@ it.each(PLACES)(
     const isTeamAtRest = () => NAMES.every((name) => isAtRest(ref, name));
 
     const disturb = async (name: string): Promise<void> => {
-      const how = one(["killed", "shut down", "interrupted"] as const);
+      const how = pick(["killed", "shut down", "interrupted"] as const);
       if (how === "interrupted") return void (await interruptAgent(ctx, name).catch(unlessLate));
       if (how === "killed") await killTeammates(ctx, [name], { force: true });
       else await shutdownTeammates(ctx, [name], { timeoutMs: 180_000 });
@@ -64,20 +64,24 @@ it.each(PLACES)(
     for (let round = 0; open().length > 0; round += 1) {
       const left = open();
       // Some requests name tasks that are completed already.
-      const wanted = [...Array.from({ length: 4 }, () => one(left).id), one(TASKS), one(TASKS)];
-      for (const id of wanted) await team.send(one(NAMES), `please do ${id}.`);
-      await sendMessage(ref, { from: one(NAMES), to: one(NAMES), text: `round ${round}: how is it going?` });
-      if (round < DISTURBED) await disturb(one(NAMES));
+      const wanted = [...Array.from({ length: 4 }, () => pick(left).id), pick(TASKS), pick(TASKS)];
+      for (const id of wanted) await team.send(pick(NAMES), `please do ${id}.`);
+      await sendMessage(ref, {
+        from: pick(NAMES),
+        to: pick(NAMES),
+        text: `round ${round}: how is it going?`,
+      });
+      if (round < DISTURBED) await disturb(pick(NAMES));
       await eventually("progress", () => open().length < left.length || isTeamAtRest());
     }
-    await eventually("rest", isTeamAtRest);
+    await eventually("the idle team", isTeamAtRest);
     const completions = (await team.inbox()).filter((text) => text.includes('"task_completed"'));
     const ids = completions.map((text) => /"taskId":"(\d+)"/.exec(text)?.[1] ?? text);
     expect(ids.toSorted()).toEqual(TASKS.toSorted());
   },
 );
 
-/** The turn may have ended at the same moment. */
+/** Ignores a timeout of an interrupt: the turn may have ended at the same moment. */
 function unlessLate(error: unknown): void {
   if (!(error instanceof TeamError && error.code === "TIMEOUT")) throw error;
 }

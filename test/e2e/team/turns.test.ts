@@ -20,18 +20,18 @@ const tellsLead = (content: string): PlaybookTurn => ({
   ],
 });
 /** Plays this turn for a message that contains a text; an unmatched message ends the turn. */
-const behind = (contains: string, turn: PlaybookTurn): PlaybookTurn => ({ on: { contains }, ...turn });
+const onMessage = (contains: string, turn: PlaybookTurn): PlaybookTurn => ({ on: { contains }, ...turn });
 
 describe.each(PLACES)("turns of teammates in %s", (place) => {
   it("wait for the answer to a question, which becomes the next turn (S63)", async () => {
     const ask = { name: "AskUserQuestion", input: { question: "Which of the two?" } };
     const team = await supervisedTeam(place, {
-      bob: [{ tools: [ask] }, behind("the second", tellsLead("it is the second"))],
+      bob: [{ tools: [ask] }, onMessage("the second", tellsLead("it is the second"))],
     });
     await team.spawn({ name: "bob", prompt: "Begin." });
     const asked = await eventually("the question", () => listApprovals(team.ref)[0]);
     expect(asked).toMatchObject({ kind: "question", from: "bob", summary: "Which of the two?" });
-    await eventually("its state", () => readStatus(team.ref, "bob")?.state === "needs-input");
+    await eventually("bob's state", () => readStatus(team.ref, "bob")?.state === "needs-input");
     await answerApproval(team.ctx, asked.id, { approve: true, note: "the second" });
     await eventually("the answer", async () => (await team.inbox()).includes("it is the second"));
     await team.idle("bob");
@@ -44,23 +44,23 @@ describe.each(PLACES)("turns of teammates in %s", (place) => {
       { mode: "default" },
     );
     await team.spawn({ name: "bob", prompt: "Begin." });
-    await eventually("what it asks", () => listApprovals(team.ref)[0]);
+    await eventually("the request", () => listApprovals(team.ref)[0]);
     const how = { decider: "person", forbidden: undefined } as const;
     await setPermissionMode(team.ctx, "bob", "bypassPermissions", how);
-    await eventually("its work", () => existsSync(join(team.t.home, "made")));
+    await eventually("bob's command", () => existsSync(join(team.t.home, "made")));
     await team.idle("bob");
     expect(listApprovals(team.ref)).toEqual([]);
   });
 
   it("continue after a TeammateIdle hook, once per idle period and under the right name (S65)", async () => {
     const team = await supervisedTeam(place, {
-      bob: [{ say: "Done." }, behind("sum it up", tellsLead("the sum of it"))],
+      bob: [{ say: "Done." }, onMessage("sum it up", tellsLead("the sum of it"))],
     });
     const command = `cat > rests.json; test -e asked || { touch asked; echo "sum it up" >&2; exit 2; }`;
     const hooks = { TeammateIdle: [{ hooks: [{ type: "command", command }] }] };
     writeFileSync(join(team.t.root, "settings.json"), JSON.stringify({ hooks }));
     await team.spawn({ name: "bob", prompt: "Begin." });
-    await eventually("what the hook asked for", async () => (await team.inbox()).includes("the sum of it"));
+    await eventually("the answer to the hook", async () => (await team.inbox()).includes("the sum of it"));
     await team.idle("bob");
     const seen = JSON.parse(readFileSync(join(team.t.home, "rests.json"), "utf8")) as object;
     expect(seen).toMatchObject({ hook_event_name: "TeammateIdle", teammate_name: "bob", team_name: "crew" });
@@ -73,7 +73,7 @@ describe.each(PLACES)("turns of teammates in %s", (place) => {
     const team = await supervisedTeam(place, {
       bob: [
         { tools: [{ name: "Agent", input: look }] },
-        behind("seen by another", tellsLead("another has seen it")),
+        onMessage("seen by another", tellsLead("another has seen it")),
       ],
       Explore: [{ say: "It was seen by another." }],
     });
@@ -85,7 +85,7 @@ describe.each(PLACES)("turns of teammates in %s", (place) => {
     const team = await supervisedTeam(place, {
       bob: [
         { say: "Dear.", usage: { input: 900, output: 100 } },
-        behind("second", tellsLead("there is more")),
+        onMessage("second", tellsLead("there is more")),
       ],
     });
     await team.spawn("bob");
@@ -94,14 +94,14 @@ describe.each(PLACES)("turns of teammates in %s", (place) => {
     await team.send("bob", "The first.");
     await eventually("the first turn", () => (readStatus(team.ref, "bob")?.tokens.output ?? 0) > 0);
     await team.send("bob", "The second.");
-    await eventually("its pause", () => readStatus(team.ref, "bob")?.state === "paused");
+    await eventually("bob's pause", () => readStatus(team.ref, "bob")?.state === "paused");
     expect(await team.inbox()).not.toContain("there is more");
     await budget(team.ctx, "bob", { maxTokens: 100_000 }, costs);
     await eventually("the second turn", async () => (await team.inbox()).includes("there is more"));
   });
 
   it("begin with text that the user types, marked as typed", async () => {
-    const team = await supervisedTeam(place, { bob: [behind("is it now", tellsLead("it is noon"))] });
+    const team = await supervisedTeam(place, { bob: [onMessage("is it now", tellsLead("it is noon"))] });
     await team.spawn("bob");
     await team.idle("bob");
     await team.type("bob", "what is it now?");
@@ -112,7 +112,7 @@ describe.each(PLACES)("turns of teammates in %s", (place) => {
 
   it("continue the same conversation after down and resume", async () => {
     const team = await supervisedTeam(place, {
-      bob: [{ say: "The word is plover." }, behind("the word", tellsLead("I still know it"))],
+      bob: [{ say: "The word is plover." }, onMessage("the word", tellsLead("I still know it"))],
     });
     await team.spawn({ name: "bob", prompt: "Begin." });
     await team.idle("bob");

@@ -24,14 +24,14 @@ async function pressKey(t: PrivateTmux, { type }: Terminal, key: string): Promis
   let typed = Number.NEGATIVE_INFINITY;
   await eventually("the keys", () => {
     const table = t.tmux("list-clients", "-F", "#{client_key_table}");
-    // A popup that is just closing takes keys.
+    // A closing popup still takes keys.
     if (table === "root" && performance.now() - typed > 2_000) {
       type("C-b", "T");
       typed = performance.now();
     }
     return table === "teams";
   });
-  // Keys in the same read are looked up before the key table changes.
+  // tmux looks up keys of one read before it changes the key table.
   type(key);
 }
 
@@ -74,18 +74,18 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   await shows(/crew 1 needs-input · 1 waiting\s*$/);
   terminal.type("q");
   const [watching] = /^\d+(?= status --watch)/m.exec(readFileSync(calls, "utf8")) ?? [];
-  await eventually("its end", () => identityOf(Number(watching)) === undefined);
+  await eventually("the end of status", () => identityOf(Number(watching)) === undefined);
   await eventually("the popup's end", () => !terminal.screen().includes("MEMBER"));
   await press("a");
   await shows(/permission of dev[\s\S]*touch allowed/);
   await eventually("the answer", () => {
-    // A key that comes with a new request is not its answer.
+    // A key pressed just after a request appears does not answer it.
     terminal.type("y");
     return existsSync(join(t.home, "allowed"));
   });
   await shows("Nothing is waiting for you.");
   terminal.type("q");
-  await eventually("the popup's end", () => !terminal.screen().includes("Nothing waits"));
+  await eventually("the popup's end", () => !terminal.screen().includes("Nothing is waiting for you."));
   await press("m");
   await shows("To:");
   terminal.type("dev", "Enter");
@@ -102,22 +102,22 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   // A message stays until the next key.
   t.tmux("set-option", "-g", "display-time", "0");
   await press("n");
-  // Alone on its row: an error of the shell would quote it.
+  // The text must be alone on its row: an error of the shell would quote it.
   await shows(/^teams: no agent is waiting for you *$/m);
   const again = ["spawn", "ada", "--prompt", "begin", "--model", "scripted:play.json"];
   await teams(again, { env: t.inside(pane) });
   const waits = "#{m:needs-input,#{@teams_state}}";
   const ada = await eventually(
-    "her question",
+    "ada's question",
     () => t.tmux("list-panes", "-a", "-f", waits, "-F", "#{pane_id}") || undefined,
   );
   await press("n");
-  await eventually("her pane", () => t.tmux("list-clients", "-F", "#{pane_id}") === ada);
+  await eventually("ada's pane", () => t.tmux("list-clients", "-F", "#{pane_id}") === ada);
   await teams(["kill", "crew", "--force", "--purge"]);
 });
 
 it("tmux.conf.example › its keys act on the team of the pane, without teams on the PATH, after two loads", async () => {
-  // The directories of the system only: `teams` is in none of them.
+  // The PATH has only system directories: `teams` is in none of them.
   const t = privateTmux({
     config: `source-file ${EXAMPLE}`,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", SHELL: "/bin/sh", PS1: "$ " },
@@ -149,13 +149,13 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
     const id = t.tmux("list-panes", "-a", "-f", `#{==:#{@teams_agent_id},${address}}`, "-F", "#{pane_id}");
     t.tmux("switch-client", "-t", id);
   };
-  // Both teams, although the user is in a window of neither.
+  // The user is in a window of neither team: the status line shows both.
   await shows(/one 1 idle +two 1 idle\s*$/);
-  // In a pane of neither, without a directory of one: the requests of both.
+  // The pane and its directory belong to neither team: the view shows the requests of both.
   await press("a");
   await shows("one, two");
   terminal.type("q");
-  await hides("Nothing waits");
+  await hides("Nothing is waiting for you.");
   for (const team of ["one", "two"]) {
     show(`cy@${team}`);
     await press("o");
@@ -177,7 +177,7 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
   await press("s");
   await eventually("the sidebar", () => panes().some((tag) => tag.endsWith("/two")));
   await press("s");
-  await eventually("its end", () => panes().every((tag) => tag === ""));
+  await eventually("the sidebar's end", () => panes().every((tag) => tag === ""));
   // An error stays until a key is pressed.
   await press("m");
   await shows("To:");

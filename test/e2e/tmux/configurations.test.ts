@@ -26,18 +26,18 @@ interface Member {
 
 describe("the whole life of a team led by hand from an attached pane", () => {
   it.each(["defaults", "habits", "keeps", "bare", "no-shell", "refuses", "sizes", "status", "hooks"])(
-    "changes nothing of the user under the configuration “%s” (S1, S3, S7, S67)",
+    "leaves the user's tmux unchanged under the configuration “%s” (S1, S3, S7, S67)",
     async (config) => {
-      await liveAndEnd(privateTmux({ config, env: { REFUSING_SHELL } }));
+      await runWholeLife(privateTmux({ config, env: { REFUSING_SHELL } }));
     },
   );
 
-  it("changes nothing of the user when the socket path contains blanks (S7, S67)", async () => {
-    await liveAndEnd(privateTmux({ sockets: "it's my “tmux” dir" }));
+  it("leaves the user's tmux unchanged when the socket path contains spaces (S7, S67)", async () => {
+    await runWholeLife(privateTmux({ sockets: "it's my “tmux” dir" }));
   });
 });
 
-async function liveAndEnd(t: PrivateTmux): Promise<void> {
+async function runWholeLife(t: PrivateTmux): Promise<void> {
   const { pane } = t.session("mine");
   t.tmux("split-window", "-d", "-h", "-t", pane, "--", "env", "cat");
   t.tmux("split-window", "-d", "-v", "-t", pane, "--", "env", "cat");

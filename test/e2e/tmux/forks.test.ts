@@ -27,7 +27,7 @@ const PLAYBOOK = {
 /** Milliseconds of the third wait of the slow check, which begins after fifteen seconds without a bell. */
 const THIRD_WAIT = 20_000;
 
-/** A team in the user's tmux server, with every fork counted. */
+/** Prepares commands in the user's tmux server, and counts every fork. */
 function counted() {
   const t = privateTmux();
   const { pane } = t.session();
@@ -98,7 +98,7 @@ it("tmux calls › each operation makes only the calls that it needs, and an idl
   await leaves(t, { ...nothing(["work:cat"]), teams: expect.any(Array) });
 });
 
-it("tmux calls › a run makes three for the starts of one turn, one for all ends, and one watch", async () => {
+it("tmux calls › a run makes three calls for the starts of one turn, one for all ends, and one watch", async () => {
   const { costOf } = counted();
   const { calls } = await costOf("run", "--team", "crew", "--playbook", "play.json", "--json");
   const verbs = calls.map((call) => /^-u -S \S+ (\S+( -S)?)/.exec(call)?.[1] ?? call);

@@ -29,7 +29,7 @@ function playing(t: PrivateTmux, ...more: string[]): string[] {
 
 describe("a whole run in the user's tmux", () => {
   it.each(["bare", "habits", "keeps", "no-shell"])(
-    "changes nothing of the user under the configuration “%s”, and leaves nothing (S7, S67)",
+    "leaves the user's tmux unchanged under the configuration “%s”, and leaves nothing (S7, S67)",
     async (config) => {
       const t = privateTmux({ config });
       const { pane } = t.session("mine");
@@ -56,7 +56,7 @@ describe("spawning while the user types", () => {
     const terminal = await t.attach("=mine:");
     const layout = () => t.tmux("display-message", "-p", "-t", "=mine:mine", "#{window_layout} #{pane_id}");
     const shown = () => t.tmux("list-clients", "-F", "#{session_name} #{window_name} #{pane_id}");
-    const [before, looksAt] = [layout(), shown()];
+    const [before, shownBefore] = [layout(), shown()];
     const teams = teamsIn(t.inside(pane), t.home);
     await teams(["create", "crew"]);
     writeFileSync(join(t.home, "five.json"), JSON.stringify(PLAYBOOK));
@@ -71,7 +71,7 @@ describe("spawning while the user types", () => {
       const key = String.fromCharCode(97 + (typed.length % 26));
       terminal.type(key);
       typed += key;
-      expect(shown()).toBe(looksAt);
+      expect(shown()).toBe(shownBefore);
       // Each key is sent by a forked tmux, so the spawns have time in between.
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -172,8 +172,8 @@ describe("run in a terminal outside tmux", () => {
     const person = personOutside(t, playing(t), { env: { TERM: "nosuch" } });
     expect(await person.code()).toBe(1);
     await person.sees("TMUX_ERROR");
-    await eventually("the end of all that was begun", () => leftoversOf(t).processes.length === 0);
-    // It is gone already if the lead had not begun.
+    await eventually("the end of all processes", () => leftoversOf(t).processes.length === 0);
+    // The team is gone already if the lead had not started.
     const isKept = person.screen().includes("To continue: teams run --resume --team crew");
     expect((await teamsIn(t.env, t.home)(["delete", "crew"])).code).toBe(isKept ? 0 : 3);
     await leaves(t, nothing());

@@ -11,7 +11,7 @@ import { userState } from "../../support/tmux/user-state.ts";
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 
 it("spawn --here › takes room only from the caller's pane, and restores it exactly after resizes (S4)", async () => {
-  const { t, pane, resized, teams } = await inThree();
+  const { t, pane, resized, teams } = await threePanes();
   const before = userState(t);
   const size = (id: string) =>
     t.tmux("display-message", "-p", "-t", id, "#{pane_width}x#{pane_height}").split("x");
@@ -49,7 +49,7 @@ it("spawn --here › takes room only from the caller's pane, and restores it exa
 });
 
 it("hide › restores the room exactly when the last pane in the caller's window is hidden", async () => {
-  const { t, resized, teams } = await inThree();
+  const { t, resized, teams } = await threePanes();
   const before = userState(t);
   await teams("spawn", "ada", "--here", "--model", "scripted:play.json");
   await resized(40, 12);
@@ -59,7 +59,7 @@ it("hide › restores the room exactly when the last pane in the caller's window
 });
 
 it("spawn --here › says where it put the teammate instead, and why", async () => {
-  const { t, pane, teams } = await inThree();
+  const { t, pane, teams } = await threePanes();
   t.tmux("resize-pane", "-Z", "-t", pane);
   const ada = await teams("spawn", "ada", "--here", "--model", "scripted:play.json");
   expect(ada.out).toContain("Its pane is in the team's own window: a pane of this window is zoomed");
@@ -72,7 +72,7 @@ it("spawn --here › says where it put the teammate instead, and why", async () 
 });
 
 it("sidebar --split › restores its room exactly after resizes", async () => {
-  const { t, resized, teams } = await inThree();
+  const { t, resized, teams } = await threePanes();
   const before = userState(t);
   await teams("sidebar", "--split");
   expect(userState(t).windows).not.toBe(before.windows);
@@ -83,7 +83,7 @@ it("sidebar --split › restores its room exactly after resizes", async () => {
 });
 
 it("a user's window › is changed only by --here, sidebar --split and the sidebar of run", async () => {
-  const { t, pane, teams } = await inThree();
+  const { t, pane, teams } = await threePanes();
   // tmux runs the hook for closed windows too, so the hook checks the pane itself.
   const state = "#{window_panes} #{pane_width}x#{pane_height}";
   const isOther = `#{!=:${state},${t.tmux("display-message", "-p", "-t", pane, state)}}`;
@@ -150,19 +150,19 @@ it("run --here › restores the room of teammates and sidebar", async () => {
     "bypassPermissions",
   ];
   const person = personInside(t, words, { size: { width: 200, height: 50 } });
-  const lefts = () => t.tmux("list-panes", "-t", person.pane, "-F", "#{pane_left} #{pane_width}").split("\n");
-  await eventually("lead, stack and sidebar", () => lefts().length === 4);
+  const spans = () => t.tmux("list-panes", "-t", person.pane, "-F", "#{pane_left} #{pane_width}").split("\n");
+  await eventually("lead, stack and sidebar", () => spans().length === 4);
   // The lead, two stacked teammates and the sidebar.
-  expect(lefts()).toEqual(["0 82", "83 82", "83 82", "166 34"]);
+  expect(spans()).toEqual(["0 82", "83 82", "83 82", "166 34"]);
   writeFileSync(join(t.home, "go"), "");
   expect(await person.code()).toBe(0);
   await person.sees("All is done.");
-  expect(lefts()).toEqual(["0 200"]);
+  expect(spans()).toEqual(["0 200"]);
   await leaves(t, nothing(["work:cat"]));
 });
 
-/** An attached window of the user with three panes, and the program in the first. */
-async function inThree() {
+/** Attaches to a window of the user with three panes; `teams` runs commands in the first pane. */
+async function threePanes() {
   const t = privateTmux();
   const { pane } = t.session("mine");
   const right = t.tmux("split-window", "-d", "-h", "-P", "-F", "#{pane_id}", "-t", pane, "--", "env", "cat");

@@ -60,16 +60,16 @@ it("pane border › shows a crash until the teammate is restarted", async () => 
   const pane = paneOf(tmux, "ada");
   const border = () =>
     tmux.tmux("display-message", "-p", "-t", pane, "#{E:pane-border-format}").replaceAll(/#\[.*?\]/g, "");
-  await eventually("what it does", () => border().trim() === "ada idle");
+  await eventually("the idle border", () => border().trim() === "ada idle");
   const { members } = (await teams(["status", "--json"])).json<{
     members: { name: string; pid: number }[];
   }>();
   signalProcess(members.find(({ name }) => name === "ada")?.pid ?? 0, "SIGSEGV");
-  await eventually("its crash", () => border().trim() === "ada crashed");
+  await eventually("the crash", () => border().trim() === "ada crashed");
   const shown = () => tmux.tmux("capture-pane", "-p", "-t", pane);
   await eventually("the key hint", () => shown().includes("r + Enter starts it again"));
   tmux.tmux("send-keys", "-t", pane, "r", "Enter");
-  await eventually("what it does", () => border().trim() === "ada idle");
+  await eventually("the idle border", () => border().trim() === "ada idle");
   expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
 });
 
@@ -83,12 +83,12 @@ it("pane border › does not name the tasks of a crashed teammate, and its pane 
   const pane = paneOf(tmux, "ada");
   const border = () =>
     tmux.tmux("display-message", "-p", "-t", pane, "#{E:pane-border-format}").replaceAll(/#\[.*?\]/g, "");
-  await eventually("its task", () => border().trim() === "ada running #1");
+  await eventually("the task", () => border().trim() === "ada running #1");
   const { members } = (await teams(["status", "--json"])).json<{
     members: { name: string; pid: number }[];
   }>();
   signalProcess(members.find(({ name }) => name === "ada")?.pid ?? 0, "SIGKILL");
-  await eventually("its crash", () => border().trim() === "ada crashed");
+  await eventually("the crash", () => border().trim() === "ada crashed");
   const shown = () => tmux.tmux("capture-pane", "-p", "-t", pane);
   await eventually("the key hint", () => shown().includes("r + Enter starts it again"));
   expect(shown()).not.toContain("continues its conversation");
@@ -106,7 +106,7 @@ it("hide and show › are refused for a teammate without a pane", async () => {
   expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
 });
 
-/** A team led by a user from a pane, with busy teammates in panes. */
+/** Creates a team that a user leads from a pane, with teammates in panes. */
 async function team(...names: readonly string[]) {
   const tmux = privateTmux();
   const { pane: user } = tmux.session();

@@ -13,7 +13,7 @@ const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repea
 it.each([
   ["shutdown", ["shutdown", "ada", "bob", "--timeout", "180"]],
   ["kill", ["kill", "crew", "--force"]],
-])("a team's session › gives its viewers back to their last session at a %s", async (_how, ending) => {
+])("a team's session › returns its viewers to their previous session on %s", async (_how, ending) => {
   const t = privateTmux();
   const { pane } = t.session("mine");
   t.session("other");
@@ -30,7 +30,7 @@ it.each([
   expect(t.tmux("list-clients", "-F", "#{client_name} #{client_session}")).toBe(`${client} mine`);
 });
 
-it("a team's session › gives its viewers back when they close the pane of a crash", async () => {
+it("a team's session › returns its viewers when they close the pane of a crashed teammate", async () => {
   const t = privateTmux();
   const { pane } = t.session("mine");
   t.session("other");
@@ -44,7 +44,7 @@ it("a team's session › gives its viewers back when they close the pane of a cr
   const ref = teamRef(teamsHome(t.env), "crew");
   signalProcess(readStatus(ref, "ada")?.process.pid ?? 0, "SIGKILL");
   const shown = () => t.tmux("capture-pane", "-p", "-t", "=teams-crew:");
-  await eventually("the question", () => shown().includes("q + Enter closes this pane"));
+  await eventually("the key hint", () => shown().includes("q + Enter closes this pane"));
   t.tmux("send-keys", "-t", "=teams-crew:", "q", "Enter");
   await eventually("the end of the session", () => !t.tmux("list-sessions").includes("teams-crew"));
   expect(t.tmux("list-clients", "-F", "#{client_name} #{client_session}")).toBe(`${client} mine`);

@@ -60,7 +60,7 @@ it("twelve odd and hostile names › work in panes, messages, attach, hide, show
   expect(again.error().code).toBe("DUPLICATE_NAME");
   await teams("hide", "--", RUNS);
   t.tmux("select-window", "-t", paneOf(RUNS));
-  await eventually("its own window", () => person.screen().split("\n").at(-1)?.includes(`${RUNS}*`));
+  await eventually("the window", () => person.screen().split("\n").at(-1)?.includes(`${RUNS}*`));
   expect(show(RUNS, "#{window_panes}")).toBe("1");
   await teams("show", "--", RUNS);
   await teams("kill", "--force", "--", "-rf");

@@ -8,7 +8,7 @@ import { personInside } from "../../support/tmux/terminal-user.ts";
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 const SPAWN = ["--model", "scripted:play.json", "--team", "crew"];
 
-it("spawn › opens its window in the session of a popup, even if the server has inherited a pane", async () => {
+it("spawn › opens its window in the session of a popup, even if the server inherited TMUX_PANE", async () => {
   const t = privateTmux({ env: { TMUX_PANE: "%0" } });
   t.session("other");
   t.session("mine");
@@ -22,7 +22,7 @@ it("spawn › opens its window in the session of a popup, even if the server has
   expect(windows).toBe("mine 1\nmine 1\nother 1");
 });
 
-it("spawn --here › splits the pane that it runs in, even if the server has inherited the same id", async () => {
+it("spawn --here › splits the pane that it runs in, even if the server inherited the same TMUX_PANE", async () => {
   const t = privateTmux({ env: { TMUX_PANE: "%0" } });
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   await doneIn(t.env, t.home)("create", "crew");

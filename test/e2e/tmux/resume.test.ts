@@ -20,7 +20,7 @@ import { personInside } from "../../support/tmux/terminal-user.ts";
 const ECHO = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 const MODEL = ["--model", "scripted:play.json"];
 
-/** A team in panes, led by commands from the user's pane. */
+/** Creates a team in panes, led by commands from the user's pane. */
 async function inPanes(...names: readonly string[]) {
   const t = privateTmux();
   const { pane } = t.session();
@@ -58,7 +58,7 @@ it("resume after kill-server › rebuilds panes, conversations, messages and tas
   await hasSaid("dev", 2);
   const sessions = ["ada", "dev"].map((name) => readStatus(ref, name)?.sessionId);
   await t.killServer();
-  await eventually("their ends", async () => {
+  await eventually("both ends", async () => {
     const { members } = (await run(["status", "--json"])).json<{
       members: { name: string; state: string }[];
     }>();
@@ -90,11 +90,11 @@ it("resume after kill-server › rebuilds panes, conversations, messages and tas
   await leaves(t, nothing(["work:cat"]));
 });
 
-it("a pane closed by hand › is shown as exited, blocks no spawn, and returns by resume (S9)", async () => {
+it("a pane closed by hand › is shown as exited, does not block a spawn, and opens again on resume (S9)", async () => {
   const { t, ref, done, hasSaid, pidOf, said } = await inPanes("ada", "dev");
   const [ada, dev] = [pidOf("ada"), pidOf("dev")];
   t.tmux("kill-pane", "-t", readPlace(ref, "dev")?.paneId ?? "");
-  await eventually("its end", () => agentsOf(ref, "dev").length === 0);
+  await eventually("dev's end", () => agentsOf(ref, "dev").length === 0);
   await done("spawn", "bob", ...MODEL);
   const status = (await done("status", "--json")).json<{
     members: { name: string; state: string }[];
@@ -134,11 +134,11 @@ it("two resumes at once › start each dead member once, even if its pane waits 
   const names = ["ada", "bob", "dev"];
   const bob = pidOf("bob");
   for (const name of ["ada", "dev"]) signalProcess(pidOf(name), "SIGSEGV");
-  const held = () => t.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n");
+  const paneIds = () => t.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n");
   await eventually(
     "the key hints of the crashed panes",
     () =>
-      held().filter((id) => t.tmux("capture-pane", "-p", "-t", id).includes("r + Enter starts it again"))
+      paneIds().filter((id) => t.tmux("capture-pane", "-p", "-t", id).includes("r + Enter starts it again"))
         .length === 2,
   );
   const two = [1, 2].map(() => startTeams(["resume", "crew", "--json"], t.env, t.home));
@@ -196,7 +196,7 @@ it("a killed lead › leaves its teammates running, and resume takes over with i
   ];
   personInside(t, [...words, "--no-sidebar"]);
   const ref = teamRef(teamsHome(t.env), "crew");
-  await eventually("its work", () => existsSync(join(t.home, "led")));
+  await eventually("the lead's command", () => existsSync(join(t.home, "led")));
   const { leadProcess, leadSessionId } = readTeam(ref);
   const worker = readStatus(ref, "worker")?.process.pid;
   signalProcess(leadProcess?.pid ?? 0, "SIGKILL");
@@ -221,7 +221,7 @@ it("a killed lead › leaves its teammates running, and resume takes over with i
   expect((await teams(["resume", "--json"])).json<ResumeReport>().lead).toBe("yours");
   expect(readTeam(ref).leadSessionId).toBe(now.leadSessionId);
   expect((await teams(["send", "worker", "go on"])).code).toBe(0);
-  await eventually("its answer", () => transcriptTexts(ref, "worker").at(-1) === "I heard go on");
+  await eventually("worker's answer", () => transcriptTexts(ref, "worker").at(-1) === "I heard go on");
   expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
 });
 
@@ -242,7 +242,7 @@ it("resume › restarts a member whose pane was just closed and whose agent is s
     "--prompt",
     "begin",
   );
-  await eventually("its work", () => existsSync(join(t.home, "working")));
+  await eventually("dev's command", () => existsSync(join(t.home, "working")));
   t.tmux("kill-pane", "-t", readPlace(ref, "dev")?.paneId ?? "");
   const { members } = (await done("resume", "--json")).json<ResumeReport>();
   expect(members).toMatchObject([

@@ -15,7 +15,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const PLAYBOOK = { version: 1, agents: { dev: [{ say: "I heard {{input}}", repeat: true }] } };
 
-it("a deleted runtime directory › an agent in a pane survives it, and restarts in its pane without it (S78)", async () => {
+it("a deleted runtime directory › neither ends an agent in a pane nor prevents its restart there (S78)", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
@@ -31,9 +31,9 @@ it("a deleted runtime directory › an agent in a pane survives it, and restarts
       sent === text && state === "done";
     await eventually(`the end of the turn of ${text}`, async () => (await history(ref, "dev")).some(isDone));
   };
-  const loseRuntime = () => rmSync(join(t.runtime, "teams"), { recursive: true });
+  const deleteRuntime = () => rmSync(join(t.runtime, "teams"), { recursive: true });
 
-  loseRuntime();
+  deleteRuntime();
   await hears("first");
   await eventually("the bell", () => ring(bell) === "rung");
 
@@ -41,10 +41,10 @@ it("a deleted runtime directory › an agent in a pane survives it, and restarts
   signalProcess(first?.pid ?? 0, "SIGKILL");
   const own = readPlace(ref, "dev")?.paneId ?? "";
   const shown = () => t.tmux("capture-pane", "-p", "-t", own);
-  await eventually("the end notice", () => shown().includes("r + Enter starts it again"));
+  await eventually("the key hint", () => shown().includes("r + Enter starts it again"));
   expect(await removeStaleFifos(ref)).toEqual([]);
 
-  loseRuntime();
+  deleteRuntime();
   t.tmux("send-keys", "-t", own, "r", "Enter");
   const again = await eventually("the restart", () => {
     const now = readStatus(ref, "dev")?.process;

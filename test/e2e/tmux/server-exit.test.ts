@@ -22,7 +22,7 @@ const PLAYBOOK = {
   },
 };
 
-/** A lead outside tmux with a teammate in a pane, and the watch on that pane's server. */
+/** Starts a lead outside tmux with a teammate in a pane, and returns it with its watch on that pane's server. */
 async function led() {
   const t = privateTmux();
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
@@ -36,12 +36,12 @@ async function led() {
   child.stderr?.on("data", (chunk) => (shown += String(chunk)));
   const watch = await eventually("the watch", () => readStatus(ref, LEAD_NAME)?.serverWatches?.[0]);
   await eventually("the waiting client", () => livenessOf(watch.client) === "alive");
-  // The watch begins with the pane. Before the teammate is ready, the server's end is a failed start instead.
+  // The watch begins with the pane. Before the teammate is ready, the server's end counts as a failed start.
   await eventually("the teammate's turn", () => readStatus(ref, "ada")?.state === "running");
   return { t, ref, child, ended, watch, shown: () => shown, teams: teamsIn(t.env, t.home) };
 }
 
-/** The same lead after the socket of the server was deleted, which keeps running for the user's own session. */
+/** Starts such a lead, and deletes the socket of the server, which keeps running for the user's own session. */
 async function ledWithoutSocket() {
   const lead = await led();
   lead.t.tmux("new-session", "-d", "-s", "stays", "--", "env", "cat");
@@ -49,7 +49,7 @@ async function ledWithoutSocket() {
   return lead;
 }
 
-/** Waits until only these tmux clients of this test are left: those of the teammate's short calls end. */
+/** Waits until only these tmux clients of this test are left: the clients of the teammate's short calls end. */
 async function waitForClients(t: PrivateTmux, pids: readonly number[]): Promise<void> {
   const marker = `TEAMS_TEST=${t.env.TEAMS_TEST}`;
   await eventually(`the clients ${pids.join(", ")} alone`, () => {
@@ -136,7 +136,7 @@ describe("a lead outside tmux", () => {
       child.kill("SIGKILL");
       await ended;
       expect(livenessOf(watch.client)).toBe("alive");
-      // The teammate's turn ends, so that it can end when asked.
+      // The teammate's turn ends: the teammate can end when asked.
       writeFileSync(join(t.home, "done"), "");
       const { code, err } = await teams([command, "crew", ...options]);
       expect([code, err]).toEqual([0, ""]);

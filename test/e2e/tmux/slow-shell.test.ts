@@ -12,10 +12,10 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const NAMES = ["ada", "bob", "cyd", "dan"] as const;
 
-it("a slow login shell › delays no teammate, and no text is typed into a shell (S1)", async () => {
+it("a slow login shell › does not delay a teammate, and no text is typed into a shell (S1)", async () => {
   const t = privateTmux({ config: "set -g default-shell /bin/bash", env: { SHELL: "/bin/bash" } });
   const { pane } = t.session();
-  // A start-up file that runs until the test ends it.
+  // A startup file that runs until the test ends it.
   writeFileSync(join(t.home, ".bashrc"), 'until [ -e "$HOME/go" ]; do sleep 0.05; done\n');
   writeFileSync(
     join(t.home, "play.json"),
@@ -45,7 +45,7 @@ it("a slow login shell › delays no teammate, and no text is typed into a shell
   await leaves(t, nothing(["work:cat"]));
 });
 
-it("the shell snapshot › is taken after a teammate's start, so that both do not compete for a processor", async () => {
+it("the shell snapshot › is taken after a teammate's start: the two do not compete for a processor", async () => {
   const t = privateTmux({ env: { SHELL: "/bin/bash" } });
   const { pane } = t.session();
   const teams = teamsIn(t.inside(pane), t.home);

@@ -17,7 +17,7 @@ const MODEL = {
   },
 };
 
-it("the file of the status line › has the line of `status --line` while a teammate runs", async () => {
+it("the file of the status line › contains the line of `status --line` while a teammate runs", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   const teams = teamsIn(t.env, t.home);
@@ -37,7 +37,7 @@ it("the file of the status line › has the line of `status --line` while a team
   await shows("crew 1 needs-input · 1 waiting");
   expect((await teams(["status", "--line"])).out).toBe(readFileSync(path, "utf8"));
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  // A change of a file by a command that no agent runs.
+  // A command that no agent runs changes a file.
   await teams(["task", "add", "a task"]);
   await shows("crew 1 needs-input · 0/1 tasks · 1 waiting");
   await teams(["approve", "dev"]);
@@ -51,7 +51,7 @@ it("the file of the status line › has the line of `status --line` while a team
   });
   expect(found).toBe("crew 1 idle · 0/1 tasks\n");
 
-  // The other teammate writes what the killed one cannot.
+  // The other teammate updates the file after dev was killed.
   await spawn("ada");
   await shows("crew 2 idle · 0/1 tasks");
   const { members } = (await teams(["status", "--json"])).json<{
@@ -75,6 +75,6 @@ it("the file of the status line › is removed after the only process was killed
   await eventually("the file", () => existsSync(path));
   await t.killServer();
   await teams(["status"]);
-  await eventually("its end", () => !existsSync(path));
+  await eventually("the end of the file", () => !existsSync(path));
   await teams(["kill", "crew", "--force", "--purge"]);
 });

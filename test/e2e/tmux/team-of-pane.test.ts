@@ -6,7 +6,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
 
-/** Two teams whose members have panes: ada in one, ben and cy in two, cy in one too. */
+/** Creates two teams whose members have panes: ada and cy in team one, ben and cy in team two. */
 async function twoTeams(): Promise<{
   readonly t: PrivateTmux;
   readonly work: string;
@@ -44,7 +44,7 @@ it("a command without --team › acts on the team of the pane in which it runs",
   expect(await teamIn(paneOf("ada@one"))).toBe("one");
   expect(await teamIn(paneOf("ben@two"))).toBe("two");
   expect(await teamIn(paneOf("ben@two"), { TEAMS_TEAM: "one" })).toBe("two");
-  // A pane that the user has made in a window of the team.
+  // A pane that the user opened in a window of the team.
   const split = t.tmux(
     "split-window",
     "-d",
@@ -58,13 +58,13 @@ it("a command without --team › acts on the team of the pane in which it runs",
     "cat",
   );
   expect(await teamIn(split)).toBe("two");
-  // The user's own pane has no mark, until a team has a sidebar next to it.
+  // The user's own pane belongs to no team until a team opens a sidebar next to it.
   expect(await teamIn(work)).toBe("There are 2 teams, and none was selected.");
   expect(await teamIn(work, { TEAMS_TEAM: "one" })).toBe("one");
   const opened = await teams(["sidebar", "two", "--split"], { env: t.inside(work) });
   expect([opened.err, opened.code]).toEqual(["", 0]);
   expect(await teamIn(work)).toBe("two");
-  // A name that only another team has.
+  // Only the other team has a member of this name.
   const sent = await teams(["send", "ben", "hello"], { env: t.inside(paneOf("ada@one")) });
   expect([sent.err, sent.code]).toEqual(["", 0]);
   const attached = await teams(["attach", "ben"], { env: t.inside(paneOf("ada@one")) });
@@ -72,7 +72,6 @@ it("a command without --team › acts on the team of the pane in which it runs",
   const own = await teams(["send", "cy", "hello", "--json"], { env: t.inside(paneOf("ada@one")) });
   expect(own.code).toBe(0);
   expect((await teams(["inbox", "cy@one"])).out).toContain("hello");
-  // Of a team that is gone, the mark is ignored.
   for (const team of ["one", "two"]) await teams(["kill", team, "--force", "--purge"]);
 });
 

@@ -66,7 +66,7 @@ it("spawn --window › is rejected together with --here", async () => {
   expect(refused.error().code).toBe("INVALID_INPUT");
 });
 
-/** A team led by a user from a pane. */
+/** Creates a team that a user leads from a pane. */
 async function crew() {
   const t = privateTmux();
   const { pane: user } = t.session();

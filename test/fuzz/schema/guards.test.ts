@@ -73,13 +73,13 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   const inner = def.in !== undefined && kindOf(def.in) !== "transform" ? def.in : def.out;
   if (inner !== undefined) return valuesOf(inner);
   const pool = [...texts, ...others, ...Object.values(def.entries ?? {})];
-  const fitting = pool.filter((value) => isUnchanged(schema, value));
+  const matching = pool.filter((value) => isUnchanged(schema, value));
   const usual =
     def.shape !== undefined
       ? objectsOf(def.shape)
       : def.element !== undefined
         ? fc.array(valuesOf(def.element), { maxLength: 2 })
-        : fc.constantFrom(...(fitting.length === 0 ? pool : fitting));
+        : fc.constantFrom(...(matching.length === 0 ? pool : matching));
   return fc.oneof(
     { weight: 150, arbitrary: usual },
     { weight: 1, arbitrary: fc.constantFrom(...pool, protoKey) },

@@ -65,7 +65,7 @@ const pair = fc.oneof(
   name.map((one) => [one, one.normalize("NFD")] as const),
 );
 
-/** The result of the check, or undefined if it throws a TeamError. */
+/** Returns the result of the check; undefined if it throws a TeamError. */
 function accepted<T>(check: () => T): T | undefined {
   try {
     return check();
@@ -90,11 +90,11 @@ test("team paths of any name, id or address stay inside their directory (S44)", 
         [agent.run, join(paths.dir, "run")],
         [agent.runtime, paths.runtime],
       ];
-      const astray = inPlace.filter(([path, directory]) => {
+      const misplaced = inPlace.filter(([path, directory]) => {
         const file = basename(path);
         return dirname(path) !== directory || !/^[\w%-][\w.%-]*$/.test(file) || file.length > LONGEST;
       });
-      expect(astray).toEqual([]);
+      expect(misplaced).toEqual([]);
       splitAddress(one);
     }),
     cases(12_000),

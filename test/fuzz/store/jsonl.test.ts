@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import { startOfLastLines } from "../../../src/os/files/lines.ts";
 import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../../src/store/jsonl.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { cases, json, spoilt } from "../../support/random/arbitraries.ts";
+import { cases, corrupted, json } from "../../support/random/arbitraries.ts";
 
 // Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -23,7 +23,7 @@ const lines = fc.array(line, { maxLength: 6 }).map((all) => all.map((one) => `${
 test("jsonLinesBackwards returns the lines of readJsonLines in reverse order", () => {
   const path = join(temporaryDirectory(), "j.jsonl");
   fc.assert(
-    fc.property(fc.oneof(lines, spoilt(lines)), (text) => {
+    fc.property(fc.oneof(lines, corrupted(lines)), (text) => {
       writeFileSync(path, text);
       const forward = readJsonLines(path, anything).lines;
       expect([...jsonLinesBackwards(path, anything)]).toEqual(forward.toReversed());
@@ -35,7 +35,7 @@ test("jsonLinesBackwards returns the lines of readJsonLines in reverse order", (
 test("startOfLastLines returns where the last lines of any file begin, page by page", () => {
   const path = join(temporaryDirectory(), "j.jsonl");
   fc.assert(
-    fc.property(fc.oneof(lines, spoilt(lines)), fc.integer({ min: 1, max: 4 }), (text, count) => {
+    fc.property(fc.oneof(lines, corrupted(lines)), fc.integer({ min: 1, max: 4 }), (text, count) => {
       writeFileSync(path, text);
       const bytes = readFileSync(path);
       const starts = [0, ...[...bytes.keys()].filter((at) => bytes[at] === 0x0a).map((at) => at + 1)];

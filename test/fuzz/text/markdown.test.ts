@@ -7,7 +7,7 @@ import { styler } from "../../../src/text/style.ts";
 import { stripControls } from "../../../src/text/terminal-text.ts";
 import { cases } from "../../support/random/arbitraries.ts";
 
-/** Beginnings of lines that mean something, and texts that may follow them. */
+/** Line beginnings with a meaning in Markdown, and texts that may follow them. */
 const BEGINNINGS = [
   ...[
     "",

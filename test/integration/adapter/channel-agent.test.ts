@@ -97,7 +97,7 @@ function conversation(isTaken?: boolean): string {
 }
 
 describe("ChannelAgent", () => {
-  it("resumes no turn that its CLI never got, although its end was not recorded: the next begins with it", async () => {
+  it("does not resume a turn whose text its CLI never got: the next turn begins with that text", async () => {
     const { agent, texts } = await start(conversation(false));
     expect(await agent.resumeTurn(NEVER)).toMatchObject({ outcome: "interrupted" });
     expect(texts).toEqual([]);
@@ -149,7 +149,7 @@ describe("ChannelAgent", () => {
     expect(texts[1]).toMatch(/\]\n\nfirst\n\nsecond$/);
   });
 
-  it("leaves a message unread when its CLI ends before it has taken it", async () => {
+  it("leaves a message unread when its CLI ends before taking it", async () => {
     const deliver = (): Promise<void> => new Promise(() => undefined);
     const { agent, texts, recorded } = await start(conversation(), { deliver });
     const turn = agent.run(input("first"), NEVER);
@@ -159,7 +159,7 @@ describe("ChannelAgent", () => {
     expect([agent.messages, recorded]).toEqual([[], []]);
   });
 
-  it("begins the next turn with a message that its CLI had not taken when a person quit it", async () => {
+  it("begins the next turn with a message that its CLI had not taken when a person quit the CLI", async () => {
     const path = conversation();
     const deliver = (): Promise<void> => new Promise(() => undefined);
     const quit = await start(path, { deliver });
@@ -175,7 +175,7 @@ describe("ChannelAgent", () => {
     expect(texts[0]).toMatch(/\]\n\nfirst\n\nsecond$/);
   });
 
-  it("waits no longer for the end of a limit when its CLI has ended", async () => {
+  it("stops waiting for the end of a limit when its CLI ends", async () => {
     let isWaiting = false;
     const wait = (signal: AbortSignal): Promise<void> => {
       isWaiting = true;
@@ -211,9 +211,9 @@ describe("ChannelAgent", () => {
   });
 
   it.each([
-    { what: "no idle CLI", hasOwnTurn: false, interrupts: 0 },
-    { what: "the turn of a person", hasOwnTurn: true, interrupts: 1 },
-  ])("interrupts $what when a message waits for the end of a limit", async ({ hasOwnTurn, ...expected }) => {
+    { what: "does not interrupt an idle CLI", hasOwnTurn: false, interrupts: 0 },
+    { what: "interrupts the turn of a person", hasOwnTurn: true, interrupts: 1 },
+  ])("$what when a message waits for the end of a limit", async ({ hasOwnTurn, ...expected }) => {
     let isWaiting = false;
     const wait = (signal: AbortSignal): Promise<void> => {
       isWaiting = true;

@@ -71,7 +71,7 @@ describe("agent type files", () => {
     ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode must be default,"],
     ["an invalid model name", type("name: x\nmodel: a b"), "is not a valid model name"],
     ["an unknown place for notes", type("name: x\nmemory: team"), "its memory must be user,"],
-  ])("with %s are reported and hide no other file", async (_title, text, problem) => {
+  ])("with %s are reported and do not hide other files", async (_title, text, problem) => {
     const { root, project } = files({
       "root/agents/a-good.md": type("name: good"),
       "root/agents/bad.md": text,
@@ -136,7 +136,7 @@ describe("agent type files", () => {
 });
 
 describe("openNotes", () => {
-  const nothing = () => false;
+  const denyNothing = () => false;
   const scribe = { name: "scribe", description: "", prompt: "" };
 
   it("finds notes where Claude Code keeps them, and loads their first lines", () => {
@@ -144,8 +144,8 @@ describe("openNotes", () => {
       "root/agent-memory/scribe/MEMORY.md": `first\n${"line\n".repeat(300)}last`,
     });
     const at = (memory: "user" | "project" | "local") => {
-      const notes = openNotes({ ...scribe, memory }, root, project, nothing);
-      if (notes === undefined || "problem" in notes) throw new Error("There are no notes.");
+      const notes = openNotes({ ...scribe, memory }, root, project, denyNothing);
+      if (notes === undefined || "problem" in notes) throw new Error("openNotes returned no notes.");
       return notes;
     };
     expect(at("user").directory).toBe(join(root, "agent-memory/scribe"));
@@ -155,26 +155,26 @@ describe("openNotes", () => {
     expect(at("user").section).toContain("is not loaded: shorten it");
     expect(at("user").section).not.toContain("last");
     expect(at("project").section).toContain("There is no MEMORY.md yet.");
-    expect(openNotes(scribe, root, project, nothing)).toBeUndefined();
+    expect(openNotes(scribe, root, project, denyNothing)).toBeUndefined();
   });
 
   it.each([
-    ["of notes itself", "project/.claude/agent-memory/scribe"],
-    ["above it", "project/.claude/agent-memory"],
-  ])("keeps no project notes if the directory %s is a symlink", (_, link) => {
+    ["the notes directory", "project/.claude/agent-memory/scribe"],
+    ["its parent directory", "project/.claude/agent-memory"],
+  ])("disables project notes if %s is a symlink", (_, link) => {
     const { root, project } = files({
       "secret/MEMORY.md": "the key",
       "secret/scribe/MEMORY.md": "the key",
       [link]: "-> secret",
     });
-    const notes = openNotes({ ...scribe, memory: "project" }, root, project, nothing);
+    const notes = openNotes({ ...scribe, memory: "project" }, root, project, denyNothing);
     expect(notes).toEqual({ problem: expect.stringContaining("so notes are disabled") });
   });
 
   it("hides notes that a rule denies to the model", () => {
     const { root, project } = files({ "project/.claude/agent-memory/scribe/MEMORY.md": "the key" });
-    const kept = (path: string, base: string) => path.endsWith("/MEMORY.md") && base === project;
-    const notes = openNotes({ ...scribe, memory: "project" }, root, project, kept);
+    const isDenied = (path: string, base: string) => path.endsWith("/MEMORY.md") && base === project;
+    const notes = openNotes({ ...scribe, memory: "project" }, root, project, isDenied);
     expect(JSON.stringify(notes)).not.toContain("the key");
     expect(notes).toMatchObject({
       section: expect.stringContaining("A rule for Read denies MEMORY.md."),
@@ -186,7 +186,7 @@ describe("openNotes", () => {
       "secret.md": "the key",
       "project/.claude/agent-memory/scribe/MEMORY.md": "-> secret.md",
     });
-    const notes = openNotes({ ...scribe, memory: "project" }, root, project, nothing);
+    const notes = openNotes({ ...scribe, memory: "project" }, root, project, denyNothing);
     expect(JSON.stringify(notes)).toContain("There is no MEMORY.md yet.");
   });
 });

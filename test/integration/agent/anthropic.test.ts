@@ -87,7 +87,7 @@ describe("anthropicModel", () => {
     });
   });
 
-  test("accepts an answer without a usage", async () => {
+  test("accepts an answer without usage data", async () => {
     const withoutUsage: FakeReply = {
       ...HELLO,
       change: (event) =>
@@ -279,7 +279,7 @@ describe("anthropicModel, failures", () => {
     [429, {}, "Claude AI usage limit reached|1767229200", 3_600],
     [429, {}, "Usage limit reached. Try again in 2h 30m.", 9_000],
     [403, {}, "Your credit balance is too low to access the API.", undefined],
-  ] as const)("ends as limited with %i %j %s", async (status, headers, message, seconds) => {
+  ] as const)("fails with the kind limited on %i %j %s", async (status, headers, message, seconds) => {
     const clock = { now: () => Date.parse("2026-01-01T00:00:00Z") };
     const server = await serve([{ kind: "error", status, type: "error", message, headers }]);
     const resumeAt = seconds === undefined ? undefined : clock.now() + seconds * 1_000;
@@ -288,7 +288,7 @@ describe("anthropicModel, failures", () => {
     expect(slept).toEqual([]);
   });
 
-  test("ends as limited after 10 attempts with 429, and waits in the call for a limit of a minute", async () => {
+  test("fails with the kind limited after 10 attempts with 429, but waits for a limit that ends within a minute", async () => {
     const server = await serve([busy(429, "rate_limit_error")]);
     expect((await play(server)).error).toMatchObject({ kind: "limited", resumeAt: undefined });
     expect(server.requests).toHaveLength(10);
@@ -301,7 +301,7 @@ describe("anthropicModel, failures", () => {
     ["me:word@model.test", "model.test"],
     ["https://me:wo#rd@model.test", "https://model.test"],
     ["https://me:wo/rd@model.test", "https://model.test"],
-  ])("refuses the address %s without its credentials", async (baseUrl, shown) => {
+  ])("refuses the base URL %s without showing its credentials", async (baseUrl, shown) => {
     const server = await serve([HELLO]);
     const { error, slept } = await play(server, { baseUrl });
     const message = expect.stringContaining(`ANTHROPIC_BASE_URL is not an HTTP URL: ${shown}. Nothing`);
@@ -365,7 +365,7 @@ describe("anthropicModel, failures", () => {
     await expect(call.next()).rejects.toMatchObject({ kind: "auth" });
   });
 
-  test("sends nothing with a damaged key, names the character without the key, and does not try again", async () => {
+  test("sends nothing with a damaged key, and names the character but not the key, without a retry", async () => {
     const server = await serve([HELLO]);
     const { error, slept } = await play(server, { apiKey: "\u201ckey-of-a-test\u201d" });
     expect(error).toMatchObject({

@@ -12,7 +12,7 @@ import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { hasShell } from "../../support/attack/throwaway.ts";
 import { GIT_IDENTITY, git } from "../../support/files/git.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-import { overAfter } from "../../support/timing/held-timer.ts";
+import { expireAfter } from "../../support/timing/held-timer.ts";
 
 let cwd: string;
 let env: Record<string, string | undefined>;
@@ -100,7 +100,7 @@ describe("Bash tool", () => {
     ["zsh", "setopt extended_glob glob_dots cdable_vars magic_equal_subst"],
   ] as const)
     test.skipIf(!hasShell(shell))(
-      `reads patterns and cd like the permission rules, whatever the user's ${shell} has set`,
+      `expands patterns and runs cd as the permission rules assume, whatever the user's ${shell} sets`,
       async () => {
         for (const name of [".hidden", "b/.b"]) {
           mkdirSync(dirname(join(cwd, name)), { recursive: true });
@@ -119,14 +119,14 @@ describe("Bash tool", () => {
       },
     );
 
-  // A file =name is the program of that name for zsh, unless no_equals is set (attack: `echo x > =mytool`).
+  // Unless no_equals is set, zsh expands =name to the path of that program (attack: `echo x > =mytool`).
   test.skipIf(!hasShell("zsh")).each([
     ["a redirection", "echo x > =mytool"],
     ["a redirection in a subshell", "(echo x >| =mytool)"],
     ["a redirection in a substitution", "echo $(echo x > =mytool)"],
     ["a word", "tee =mytool <<<x >/dev/null"],
     ["a word after an option", "dd of==mytool 2>/dev/null <<<x"],
-  ])("overwrites no program of PATH through %s in zsh", async (_, command) => {
+  ])("does not overwrite a program in PATH through %s in zsh", async (_, command) => {
     const [snapshot, program] = [join(cwd, "snapshot-zsh-1-a.sh"), join(cwd, "bin/mytool")];
     writeFileSync(snapshot, "setopt equals magic_equal_subst\n");
     mkdirSync(dirname(program));
@@ -141,7 +141,7 @@ describe("Bash tool", () => {
 
   // Without no_bare_glob_qual, zsh runs the code in the qualifier of a pattern (attack: `echo *(e:'rm victim':)`).
   test.skipIf(!hasShell("zsh")).each(["echo *(e:'touch ran':)", "ls b*(.e_touch\\ ran_)", "echo *(+touch)"])(
-    "runs no command in the pattern of %s in zsh",
+    "does not run a command in the pattern of %s in zsh",
     async (command) => {
       const snapshot = join(cwd, "snapshot-zsh-1-a.sh");
       writeFileSync(snapshot, "setopt bare_glob_qual\n");
@@ -189,12 +189,12 @@ describe("Bash tool", () => {
       "EDITOR='sed -i.bak \"s/two/a three/\"' git commit --allow-empty --amend && git log -1 --format=%s | grep 'a three'",
       "GIT_SEQUENCE_EDITOR=true git rebase -i HEAD~1",
       "git -p log -1",
-    ])("%s works: its editor needs none", async (command) => {
+    ])("%s works: its editor needs no terminal", async (command) => {
       repository();
       expect(await bash(command, { timeout: 240_000 })).toMatchObject({ isError: false });
     });
 
-    test("an editor that start-up files of the shell set does not win, in bash and zsh", async () => {
+    test("an editor set in the shell's startup files is overridden, in bash and zsh", async () => {
       const editor = repository();
       const exports = `export EDITOR='${editor}' VISUAL='${editor}' GIT_EDITOR='${editor}' GPG_TTY=/dev/tty\n`;
       const show = 'git commit --allow-empty --amend; echo "$EDITOR $VISUAL [$GPG_TTY]"';
@@ -211,7 +211,7 @@ describe("Bash tool", () => {
       }
     });
 
-    test("a command in the background ends too", async () => {
+    test("a background command that needs an editor ends too", async () => {
       repository();
       const background = new BackgroundTasks({ cwd, secrets: [] });
       await bash("git commit --allow-empty --amend", { background, run_in_background: true });
@@ -219,7 +219,7 @@ describe("Bash tool", () => {
     });
   });
 
-  test("sources the shell snapshot before the command, and ignores one of another shell", async () => {
+  test("sources the shell snapshot before the command, unless it is missing or of another shell", async () => {
     const snapshot = join(cwd, "snapshot-bash-1-a.sh");
     writeFileSync(
       snapshot,
@@ -308,17 +308,17 @@ describe("Bash tool", () => {
 
 describe("Bash tool, ending a command", () => {
   const stubborn = "trap '' TERM; (trap '' TERM; echo $BASHPID > child; sleep 600) & echo $$ > parent; wait";
-  const started = () => eventually("both", () => pidIn("child") > 0 && pidIn("parent") > 0);
+  const started = () => eventually("both pids", () => pidIn("child") > 0 && pidIn("parent") > 0);
   const gone = (): boolean =>
     startTimeOf(pidIn("child")) === undefined && startTimeOf(pidIn("parent")) === undefined;
 
   test("kills the whole process group at the timeout, including processes that ignore SIGTERM", async () => {
-    const result = await overAfter(300, started, () => bash(stubborn, { timeout: 300 }));
+    const result = await expireAfter(300, started, () => bash(stubborn, { timeout: 300 }));
     expect(result).toMatchObject({
       isError: true,
       content: expect.stringContaining("Not done after 300 ms"),
     });
-    await eventually("the end of both", gone);
+    await eventually("the end of both processes", gone);
   });
 
   test("kills the process group on interrupt and keeps the output so far", async () => {
@@ -327,7 +327,7 @@ describe("Bash tool, ending a command", () => {
     await started();
     controller.abort();
     expect((await running).content).toMatch(/^Interrupted; .*\nbefore$/);
-    await eventually("the end of both", gone);
+    await eventually("the end of both processes", gone);
   });
 
   test("kills descendants in other sessions, but not a tmux server or its panes", async () => {

@@ -7,7 +7,7 @@ import { pathWithOldGit } from "../../support/files/old-git.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 test.each(["a bare repository among its files", "an unpacked .git directory"])(
-  "listFiles › runs no program configured by %s (S70)",
+  "listFiles › does not run a program configured by %s (S70)",
   async (kind) => {
     const directory = temporaryDirectory();
     const [made, project] = [join(directory, "made"), join(directory, "project")];
@@ -32,7 +32,7 @@ test.each(["a bare repository among its files", "an unpacked .git directory"])(
         '[extensions]\n partialClone = origin\n[remote "origin"]\n url = ssh://x/y\n promisor = true\n partialclonefilter = blob:none\n[protocol "ssh"]\n allow = always\n',
     );
     writeFileSync(join(own, "f"), "x");
-    // Git reads what it ignores only if there is something to ignore.
+    // Git reads .gitignore only if there is an untracked file.
     writeFileSync(join(own, "new"), "x");
     const env = { PATH: pathWithOldGit(), HOME: directory };
     const files = await listFiles(own, { env, signal: new AbortController().signal });

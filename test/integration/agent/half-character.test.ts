@@ -50,21 +50,21 @@ async function agentOf(answer: string, call: object = {}) {
 const lastResult = (body: { messages: { content: { type: string; content: string }[] }[] }) =>
   body.messages.flatMap(({ content }) => content).find(({ type }) => type === "tool_result")?.content;
 
-describe("half a character", () => {
-  test("of a foreign tool is replaced before the server gets it, and the conversation continues", async () => {
+describe("a lone surrogate", () => {
+  test("from a foreign tool is replaced before the server gets it, and the conversation continues", async () => {
     const { api, create } = await agentOf(`a${HALF}b`);
     expect(await create().run(input("go"), NEVER)).toMatchObject({ outcome: "completed", text: "Done." });
     expect(lastResult(api.requests.at(-1)?.body)).toBe("a\ufffdb");
   });
 
-  test("in the file of an earlier conversation no longer stops it", async () => {
+  test("in a saved conversation does not stop it", async () => {
     const { path, create } = await agentOf("a-half-b");
     await create().run(input("go"), NEVER);
     writeFileSync(path, readFileSync(path, "utf8").replaceAll("a-half-b", "a\\ud83db"));
     expect(await create().run(input("again"), NEVER)).toMatchObject({ outcome: "completed", text: "Done." });
   });
 
-  test("of a message, of the model's own call or in a key stops nothing", async () => {
+  test("in a message, in a call of the model or in a key of its input is replaced", async () => {
     const { api, create, received } = await agentOf("fine", { [`k${HALF}`]: [`v${HALF}`] });
     const turn = await create().run(input(`Say ${HALF}.`), NEVER);
     expect(turn).toMatchObject({ outcome: "completed", text: "Done." });

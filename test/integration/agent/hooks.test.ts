@@ -7,7 +7,7 @@ import type { Env } from "../../../src/os/env.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-import { overAfter } from "../../support/timing/held-timer.ts";
+import { expireAfter } from "../../support/timing/held-timer.ts";
 
 interface Given {
   readonly event?: HookEvent;
@@ -19,7 +19,7 @@ function hooksOf(commands: readonly string[], { event = "Stop", env = {}, timeou
   const cwd = realpathSync(temporaryDirectory());
   const notices: string[] = [];
   const hooks = commands.map((command) => ({ type: "command", command, timeout }));
-  const own = new Hooks({
+  const runner = new Hooks({
     setting: hooksSetting.parse({ [event]: [{ hooks }] }),
     sessionId: "the-session",
     transcript: "/somewhere/the-session.jsonl",
@@ -28,7 +28,7 @@ function hooksOf(commands: readonly string[], { event = "Stop", env = {}, timeou
     onNotice: (of, text) => notices.push(`${of}: ${text}`),
   });
   const run = async (input = {}, signal = new AbortController().signal) => {
-    const { outputs, ...outcome } = await own.run(event, input, signal);
+    const { outputs, ...outcome } = await runner.run(event, input, signal);
     return { ...outcome, stdout: outputText(outputs) };
   };
   return { cwd, notices, run, file: (name: string) => readFileSync(join(cwd, name), "utf8") };
@@ -52,7 +52,7 @@ describe("Hooks.run", () => {
     expect(file("here")).toBe(`${cwd}\n${cwd}\n`);
   });
 
-  it("passes no half of a character: a guard that cannot parse the event would judge nothing", async () => {
+  it("replaces lone surrogates: a guard that cannot parse the event would check nothing", async () => {
     const { run, file } = hooksOf(["cat > got"]);
     await run({ tool_input: { "k\ud83d": "echo \ude80" } });
     expect(file("got")).not.toMatch(/\\ud[89a-f]/);
@@ -66,25 +66,25 @@ describe("Hooks.run", () => {
   });
 
   it.each<[string, string, (cwd: string) => void]>([
-    ["cannot start, without its directory", "exit 0", (cwd) => rmSync(cwd, { recursive: true })],
+    ["cannot start because its directory is missing", "exit 0", (cwd) => rmSync(cwd, { recursive: true })],
     ["is not found", "no-such-guard", () => undefined],
     ["is not executable", "./guard", (cwd) => writeFileSync(join(cwd, "guard"), "", { mode: 0o644 })],
     ["is ended by a signal", "kill -9 $$", () => undefined],
-    ["has no script", `${process.execPath} missing.js`, () => undefined],
+    ["runs a missing script", `${process.execPath} missing.js`, () => undefined],
     [
-      "has lost a module",
+      "imports a missing module",
       `${process.execPath} guard.mjs`,
       (cwd) => writeFileSync(join(cwd, "guard.mjs"), 'import "./x.mjs"'),
     ],
-    ["has lost its directory", "cd missing || exit 1", () => undefined],
-    ["is not found, but ends otherwise", "no-such-guard || exit 1", () => undefined],
-  ])("refuses a tool call if its guard %s; another event continues", async (_, command, given) => {
+    ["cannot enter its directory", "cd missing || exit 1", () => undefined],
+    ["is not found, but exits with another code", "no-such-guard || exit 1", () => undefined],
+  ])("refuses a tool call if its guard %s; another event continues", async (_, command, prepare) => {
     for (const [event, stopped] of [
       ["PreToolUse", expect.stringContaining("which counts as a refusal")],
       ["PostToolUse", undefined],
     ] as const) {
       const { cwd, run } = hooksOf([command], { event });
-      given(cwd);
+      prepare(cwd);
       expect((await run()).stopped).toEqual(stopped);
     }
   });
@@ -110,7 +110,7 @@ describe("Hooks.run", () => {
     expect(notices).toEqual([expect.stringMatching(new RegExp(`error.*${reason}`))]);
   });
 
-  it("gives the hook no terminal and no API key, and redacts secrets it prints (S75)", async () => {
+  it("starts the hook without a terminal or an API key, and redacts secrets it prints (S75)", async () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-secret-1", DEPLOY_TOKEN: "token-secret-2" };
     const { run, notices } = hooksOf(
       ['echo "$ANTHROPIC_API_KEY$DEPLOY_TOKEN"; (: < /dev/tty) 2>/dev/null && echo a terminal; exit 0'],
@@ -128,10 +128,10 @@ describe("Hooks.run", () => {
     const child = "sh -c 'trap \"\" TERM; touch begun; sleep 600; touch late'";
     const { run, notices, cwd } = hooksOf([`echo $$ > pid; ${child} & wait`], { timeout: 0.3 });
     const begun = () => eventually("the child", () => existsSync(join(cwd, "begun")));
-    expect(await overAfter(300, begun, () => run())).toEqual({ stdout: "" });
+    expect(await expireAfter(300, begun, () => run())).toEqual({ stdout: "" });
     expect(notices).toEqual([expect.stringMatching(/^Stop: error while running \(echo .*timeout/)]);
     const group = -Number(readFileSync(join(cwd, "pid"), "utf8"));
-    await eventually("its end", () => {
+    await eventually("the end of its process group", () => {
       try {
         process.kill(group, 0);
         return false;
@@ -175,7 +175,7 @@ describe("Hooks.run", () => {
     expect(cut.stopped).toContain("counts as a refusal");
   });
 
-  it("names the event to the hook", async () => {
+  it("passes the event's name to the hook in TEAMS_HOOK", async () => {
     const outer = hooksOf(['echo "$TEAMS_HOOK"']);
     expect(await outer.run()).toEqual({ stdout: "Stop" });
   });
@@ -210,7 +210,7 @@ describe("Hooks.run with several hooks", () => {
     expect((await run()).permission).toEqual({ behavior: expected, reason: expected });
   });
 
-  it("ends the agent if one of them does", async () => {
+  it("ends the agent if one hook does", async () => {
     const { run } = hooksOf(["exit 0", `echo '{"continue":false,"stopReason":"enough"}'`]);
     expect(await run()).toEqual({ stopped: "enough", endsAgent: true, stdout: "" });
   });

@@ -57,7 +57,7 @@ describe("connectServers with a stdio server", () => {
       ["greet", "a_tool_with_an_odd_name", "fail", "die", "wait"].map((n) => `mcp__my_server__${n}`),
     );
     expect(tools[0]).toMatchObject({ description: "Greets.", inputSchema: { required: ["name"] } });
-    // The effects of a tool are unknown: only a rule, a mode or the user allows a call, and none runs in parallel.
+    // The effects of a tool are unknown: only a rule, a mode or the user allows a call, and no call runs in parallel.
     for (const tool of tools) {
       expect(tool.access({}, { cwd: "/", env: {} })).toEqual({ kind: "external" });
       expect([tool.parallel, tool.served?.server]).toEqual([undefined, "my server"]);
@@ -81,7 +81,7 @@ describe("connectServers with a stdio server", () => {
     expect(failures).toEqual([]);
   });
 
-  it("provides as many tools as a request can hold, and reports the others", async () => {
+  it("provides as many tools as a request can contain, and reports the others", async () => {
     const entry = { command: process.execPath, args: [manyTools()], env: {} };
     const { names, leftOut } = await connect({ many: entry });
     expect(names).toEqual(Array.from({ length: 199 }, (_, i) => `mcp__many__t${i + 1}`));
@@ -210,7 +210,7 @@ it("connectServers with an HTTP server › provides its tools and sends the head
 it.each([
   ["404", 404, "Session not found"],
   ["400, as many servers do", 400, "Bad Request: No valid session ID provided"],
-])("connectServers › opens a new HTTP session if its old one is refused by %s", async (_, status, reason) => {
+])("connectServers › opens a new HTTP session if its old one gets a %s", async (_, status, reason) => {
   const { url, forget, close } = await serveSessions(status, reason);
   onTestFinished(close);
   const { call, failures } = await connect({ far: { type: "http" as const, url, headers: {} } });
@@ -253,7 +253,7 @@ it("connectServers › closes a client whose HTTP session is lost once its calls
   expect([...streams]).toEqual(["s2"]);
 });
 
-it("connectServers with a literal entry › fills in no variable", async () => {
+it("connectServers with a literal entry › does not expand variables", async () => {
   const asked: (string | undefined)[] = [];
   const { url, close } = await serve((authorization) => asked.push(authorization));
   onTestFinished(close);
@@ -295,9 +295,9 @@ async function serve(onCall: (authorization: string | undefined) => void) {
 }
 
 /**
- * Starts an MCP server with one session at a time. `forget` ends it as a restart does; `hold` keeps the answer to the next call until it
- * is sent; `streams` holds the sessions whose event stream is open.
- * @param status of its answer to a request in another session, with this reason
+ * Starts an MCP server with one session at a time. `forget` ends the session, as a restart of the server does. `hold` delays the
+ * answer to the next call and resolves to a function that sends it. `streams` contains the sessions whose event stream is open.
+ * @param status status of the answer to a request in another session; its body is `reason`
  */
 async function serveSessions(status: number, reason: string) {
   let [begun, calls] = [0, 0];

@@ -172,7 +172,7 @@ describe.each(DEPTHS)("a tool's input of %d levels", (levels) => {
   });
 });
 
-test("a tool's input › is accepted with 199 levels, all of which its request shows", async () => {
+test("a tool's input › is accepted with 199 levels, and its permission request shows all of them", async () => {
   const json = nested(198, { command: "touch made" });
   const { model, api } = await calls(["Bash", json], ["mcp__s__t", json]);
   const asked: unknown[] = [];

@@ -38,14 +38,14 @@ function put(path: string, age: number): string {
 
 test("sweepOutputs › removes outputs older than three days, and directories that become empty", () => {
   const old = put("-home-ada-old/tasks/bash-1.output", RETENTION_MS + HOUR);
-  const beside = put("-home-ada-work/tasks/bash-2.output", RETENTION_MS + HOUR);
+  const sibling = put("-home-ada-work/tasks/bash-2.output", RETENTION_MS + HOUR);
   const young = put("-home-ada-work/tasks/bash-3.output", RETENTION_MS - HOUR);
   sweepOutputs(NOW, scratch);
-  expect([old, beside, young].map(existsSync)).toEqual([false, false, true]);
+  expect([old, sibling, young].map(existsSync)).toEqual([false, false, true]);
   expect(readdirSync(scratch).sort()).toEqual([".swept", "-home-ada-work"].sort());
 });
 
-test("sweepOutputs › removes nothing but outputs and follows no symlinks", () => {
+test("sweepOutputs › removes only outputs, and does not follow symlinks", () => {
   const elsewhere = put("elsewhere/tasks/a.output", 0);
   const kept = ["0a1b/crew/ada/bell", "-work/tasks/note.txt", "-work/other/b.output", "c.output"].map(
     (path) => put(path, 100 * RETENTION_MS),

@@ -44,7 +44,7 @@ async function ask(env: Env): Promise<{ readonly last: unknown; readonly retries
 }
 
 describe("the model client behind a proxy", () => {
-  test("reaches the model through it", async () => {
+  test("reaches the model through the proxy", async () => {
     const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Hello" }] }]);
     onTestFinished(() => api.close());
     const proxy = await startTestProxy(
@@ -56,7 +56,7 @@ describe("the model client behind a proxy", () => {
     expect(proxy.asked).toEqual(["POST http://model.test/v1/messages"]);
   });
 
-  test("ends the turn at once if the proxy refuses it, with the proxy and the variable in the message", async () => {
+  test("fails at once if the proxy refuses the connection; the message names the proxy and the variable", async () => {
     const proxy = await startTestProxy({}, { credentials: "ada:right" });
     expect(await ask({ HTTP_PROXY: `http://ada:wrongwrong@127.0.0.1:${proxy.port}` })).toEqual({
       last: expect.objectContaining({
@@ -73,7 +73,7 @@ describe("the model client behind a proxy", () => {
     expect(String(broken.last)).not.toContain("hunter2");
   });
 
-  test("tries again while the proxy is not there", async () => {
+  test("retries while the proxy cannot be reached", async () => {
     const { last, retries } = await ask({ HTTP_PROXY: "http://127.0.0.1:1" });
     expect(last).toMatchObject({ kind: "connection" });
     expect(retries).toHaveLength(9);
@@ -103,7 +103,7 @@ describe("WebFetch behind a proxy", () => {
     expect(proxy.asked).toEqual(["CONNECT page.test:443", "GET http://page.test:8080/b"]);
   });
 
-  test("asks the proxy for no private address", async () => {
+  test("does not ask the proxy for a private address", async () => {
     const proxy = await startTestProxy({});
     const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url };
     for (const host of ["10.0.0.5", "169.254.169.254", "[fd00::1]", "127.0.0.1", "localhost", "2130706433"]) {
@@ -118,7 +118,7 @@ describe("WebFetch behind a proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test("asks the proxy for no name of the local network", async () => {
+  test("does not ask the proxy for a name of the local network", async () => {
     const proxy = await startTestProxy({});
     const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url };
     for (const host of ["no-such-printer", "no-such-printer.local", "wiki.no-such.internal"]) {
@@ -131,7 +131,7 @@ describe("WebFetch behind a proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test("follows no redirect to a private address", async () => {
+  test("does not follow a redirect to a private address", async () => {
     const port = await plainServer((_, response) => {
       response.writeHead(302, { location: "http://10.0.0.5:8080/" }).end();
     });

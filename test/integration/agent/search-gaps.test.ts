@@ -34,7 +34,7 @@ const answerOf = async (tool: AnyTool, value: object): Promise<string> =>
 const LONG = "d".repeat(200);
 const hasRipgrep = findProgram("rg", process.env) !== undefined;
 
-/** Makes directories below each other until no program, not even one of root, can read the last ones by their whole path. */
+/** Nests directories until no program, not even as root, can read the deepest by its full path. */
 function makeUnreadable(): void {
   const before = process.cwd();
   process.chdir(cwd);
@@ -48,7 +48,7 @@ function makeUnreadable(): void {
   }
 }
 
-/** Puts a program before the others on the PATH. */
+/** Puts a program first in the PATH. */
 function withProgram(name: "git" | "rg", script: string): void {
   const bin = join(cwd, "bin");
   mkdirSync(bin);
@@ -76,7 +76,7 @@ describe("a directory that cannot be read", () => {
     expect(lines).toEqual(["a.txt", expect.stringMatching(NOTE)]);
   });
 
-  const isGapOf = async (engine: typeof searchWithRipgrep): Promise<void> => {
+  const expectGap = async (engine: typeof searchWithRipgrep): Promise<void> => {
     makeUnreadable();
     const gaps = new SearchGaps();
     const query = { pattern: "TODO", path: cwd, ignoreCase: false, multiline: false };
@@ -85,11 +85,11 @@ describe("a directory that cannot be read", () => {
     expect(gaps.notes((path) => shownPath(path, cwd))).toEqual([expect.stringMatching(NOTE)]);
   };
 
-  test("is a gap of the built-in search", () => isGapOf(searchWithoutRipgrep));
+  test("is reported as a gap by the built-in search", () => expectGap(searchWithoutRipgrep));
 
-  test.skipIf(!hasRipgrep)("is a gap of ripgrep", () => isGapOf(searchWithRipgrep));
+  test.skipIf(!hasRipgrep)("is reported as a gap by ripgrep", () => expectGap(searchWithRipgrep));
 
-  test.each(["src", "src/it's closed"])("is named as %s if git says it from the top", async (closed) => {
+  test.each(["src", "src/it's closed"])("is named as %s if git names it from the top", async (closed) => {
     mkdirSync(join(cwd, "src"));
     writeFileSync(join(cwd, "src", "b.txt"), "");
     withGit(`case "$*" in
@@ -106,7 +106,7 @@ test.each([
   { filter: "glob", input: { glob: "*.ts" }, named: "b.ts, closed" },
   { filter: "type", input: { type: "md" }, named: "a.md, closed" },
   { filter: "no filter", input: {}, named: "a.md, b.ts, closed" },
-])("Grep › names unreadable files that fit, and every directory, with ripgrep and $filter", async (one) => {
+])("Grep › names matching unreadable files and all directories, with ripgrep and $filter", async (one) => {
   for (const name of ["a.md", "b.ts"]) writeFileSync(join(cwd, name), "TODO\n");
   mkdirSync(join(cwd, "closed"));
   const lines = ["a.md", "b.ts", "closed"].map(
@@ -129,7 +129,7 @@ test("SearchGaps › names five paths, and the number of the others", () => {
   ]);
 });
 
-test("Glob › says that it looked only at the first 200,000 files", async () => {
+test("Glob › says that it searched only the first 200,000 files", async () => {
   withGit("seq 0 200000 | tr '\\n' '\\0'");
   expect(await answerOf(globTool, { pattern: "*.md" })).toBe(
     "No file matches.\n(only the first 200000 files were searched; give a narrower path)",

@@ -17,7 +17,7 @@ const greet = {
   execute: () => Promise.reject(new Error("served.call runs the tools")),
 } as unknown as AnyTool;
 
-/** Serves one tool on a socket, and sends it lines. @returns the messages that come back, in order */
+/** Serves one tool on a socket. `send` sends it a line; `next` resolves to its next message. */
 async function served(): Promise<{
   send: (line: string) => void;
   next: () => Promise<unknown>;
@@ -47,7 +47,7 @@ async function served(): Promise<{
   };
 }
 
-it("served tools › redact secrets and control characters, and outlive lines that are not messages", async () => {
+it("served tools › redact secrets and control characters, and survive lines that are not messages", async () => {
   addSecrets({ SERVED_API_KEY: SECRET });
   const { send, next, problems } = await served();
   const info = {

@@ -19,7 +19,7 @@ function files(texts: Readonly<Record<string, string>>) {
   return { home, ...paths };
 }
 
-const nothing = () => false;
+const denyNothing = () => false;
 const isTrusted = true;
 
 /** Returns the read check of an agent with these rules that works in `cwd`. */
@@ -29,7 +29,7 @@ const deniedBy =
     [cwd, base].some((at) => isReadDenied(path, { rules: { ...NO_RULES, ...rules }, workingDirs: [at] }));
 
 describe("loadMemory and memorySection", () => {
-  it("loads the user's file, then the project's from its top down, and none above the project", () => {
+  it("loads the user's file, then the project's from its top down, but no file above the project", () => {
     const { root, cwd, home } = files({
       "root/CLAUDE.md": "mine",
       "CLAUDE.md": "above",
@@ -39,7 +39,7 @@ describe("loadMemory and memorySection", () => {
       "project/.claude/CLAUDE.md": "dot",
       "project/src/CLAUDE.md": "down",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, denyNothing);
     expect(found.map(({ text }) => text)).toEqual(["mine", "top", "dot", "agents", "local", "down"]);
     expect(problems).toEqual([]);
     const section = memorySection(found) ?? "";
@@ -62,7 +62,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/code.md": "code",
       "project/docs/tick.md": "tick",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, denyNothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["See", "style", "more"]);
     expect(problems).toEqual([]);
   });
@@ -77,7 +77,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/LICENSE": "licence",
       "project/.env": "env",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, denyNothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual([
       "mine",
       "how",
@@ -92,18 +92,18 @@ describe("loadMemory and memorySection", () => {
   it("treats an unresolvable or overlong @name as plain text", () => {
     const text = `See @loop and @${"x".repeat(300)}.`;
     const { root, cwd, home } = files({ "project/CLAUDE.md": text, "project/loop": "-> loop" });
-    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, denyNothing);
     expect([found.map((file) => file.text), problems]).toEqual([[text], []]);
   });
 
-  it("imports nothing from outside the project, by path or by symlink", () => {
+  it("does not import files outside the project, by path or by symlink", () => {
     const { root, cwd, home } = files({
       "secret.md": "the key",
       "project/CLAUDE.md": "@../secret.md @link.md @gone.md @/etc/hosts.txt",
       "project/link.md": "-> secret.md",
       "project/AGENTS.md": "-> secret.md",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, denyNothing);
     expect(JSON.stringify(found)).not.toContain("the key");
     expect(problems).toHaveLength(5);
     expect(problems.join("\n")).toContain(`${join(home, "secret.md")} is outside`);
@@ -120,7 +120,7 @@ describe("loadMemory and memorySection", () => {
       "project/src/link.md": "-> project/.env",
       "project/src/AGENTS.md": "-> project/.env",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted: false }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted: false }, denyNothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["down", "style", "more"]);
     const src = join(home, "project/src");
     expect(problems).toEqual([
@@ -139,7 +139,7 @@ describe("loadMemory and memorySection", () => {
     symlinkSync(home, linked);
     onTestFinished(() => unlinkSync(linked));
     for (const place of [home, linked]) {
-      const found = (cwd: string, at: string) => loadMemory({ root, cwd, home: at, isTrusted }, nothing);
+      const found = (cwd: string, at: string) => loadMemory({ root, cwd, home: at, isTrusted }, denyNothing);
       expect(found(join(home, "unpacked"), place)).toMatchObject({
         files: [{ text: "archive @../.ssh/id_rsa @~/.ssh/id_rsa" }],
         problems: [expect.stringContaining("is outside"), expect.stringContaining("is outside")],
@@ -152,7 +152,7 @@ describe("loadMemory and memorySection", () => {
     }
   });
 
-  it("imports no file that a Read rule denies, under any name; a rule for the whole tool denies none (S71)", () => {
+  it("does not import a file that a Read rule denies, under any name; a rule for the whole tool has no effect (S71)", () => {
     const { root, cwd, home } = files({
       "root/CLAUDE.md": "mine @keys.txt",
       "root/keys.txt": "the key",
@@ -191,7 +191,7 @@ describe("loadMemory and memorySection", () => {
       "project/secret.md": "secret",
     });
     for (const name of ["AGENTS.md", "secret.md"]) chmodSync(join(project, name), 0);
-    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, denyNothing);
     expect(found.map(({ text }) => text)).toEqual(["top @secret.md"]);
     expect(problems).toEqual([
       expect.stringContaining(`CLAUDE.md: ${join(project, "secret.md")} cannot be read (EACCES`),
@@ -204,14 +204,14 @@ describe("loadMemory and memorySection", () => {
       "root/CLAUDE.md": "x".repeat(150_000),
       "project/CLAUDE.md": "y".repeat(60_000),
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, denyNothing);
     expect(found).toHaveLength(1);
     expect(problems).toEqual([expect.stringContaining("left out")]);
   });
 
   it("returns no section if there are no files", () => {
     const { root, cwd, home } = files({});
-    expect(memorySection(loadMemory({ root, cwd, home, isTrusted }, nothing).files)).toBeUndefined();
+    expect(memorySection(loadMemory({ root, cwd, home, isTrusted }, denyNothing).files)).toBeUndefined();
   });
 });
 
@@ -222,7 +222,7 @@ describe("loadSkills and skillTool", () => {
       "root/skills/plain/SKILL.md": "Just do it.",
       "project/.claude/skills/release/SKILL.md": "---\ndescription: How we\n  release.\n---\nTag it.",
     });
-    const { skills, problems } = loadSkills({ root, cwd: project, home }, nothing, () => true);
+    const { skills, problems } = loadSkills({ root, cwd: project, home }, denyNothing, () => true);
     expect(problems).toEqual([]);
     const section = skillsSection(skills) ?? "";
     expect(section).toContain("- plain\n- release: How we release.");
@@ -247,18 +247,18 @@ describe("loadSkills and skillTool", () => {
     const isConfirmed = (_entry: string, text: string): boolean => text.endsWith("Confirmed.");
     const read = async (skills: ReturnType<typeof loadSkills>["skills"]): Promise<string> =>
       String((await skillTool(skills).execute({ skill: "release" }, {} as ToolContext)).content);
-    const none = loadSkills({ root, cwd: project, home }, nothing, () => false);
+    const none = loadSkills({ root, cwd: project, home }, denyNothing, () => false);
     expect(none.skills.map(({ name }) => name)).toEqual(["release", "other"]);
     expect(await read(none.skills)).toContain("Mine.");
     expect(none.problems).toHaveLength(2);
-    const { skills, problems } = loadSkills({ root, cwd: project, home }, nothing, isConfirmed);
+    const { skills, problems } = loadSkills({ root, cwd: project, home }, denyNothing, isConfirmed);
     expect(problems).toEqual([expect.stringMatching(/b\/SKILL\.md: .*not confirmed/)]);
     expect(await read(skills)).toContain("Confirmed.");
     writeFileSync(join(project, ".claude/skills/a/SKILL.md"), "---\nname: release\n---\nSwitched.");
     expect(await read(skills)).not.toContain("Switched.");
   });
 
-  it("reads the shared directories of .agents too, after the same rules", async () => {
+  it("also reads the skills in .agents directories, by the same rules", async () => {
     const { root, project, home } = files({
       ".agents/skills/mine/SKILL.md": "Mine.",
       ".agents/skills/both/SKILL.md": "Shared.",
@@ -268,7 +268,7 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/two/SKILL.md": "The project's.",
     });
     const asked: string[] = [];
-    const { skills, problems } = loadSkills({ root, cwd: project, home }, nothing, (file) => {
+    const { skills, problems } = loadSkills({ root, cwd: project, home }, denyNothing, (file) => {
       asked.push(file);
       return false;
     });
@@ -289,7 +289,7 @@ describe("loadSkills and skillTool", () => {
     const { root, project, home } = files({ "project/.claude/skills/good/SKILL.md": "Good." });
     const loop = join(root, "skills");
     symlinkSync(loop, loop);
-    const { skills, problems } = loadSkills({ root, cwd: project, home }, nothing, () => true);
+    const { skills, problems } = loadSkills({ root, cwd: project, home }, denyNothing, () => true);
     expect(skills.map(({ name }) => name)).toEqual(["good"]);
     expect(problems).toEqual([expect.stringContaining(`${loop}: its skills cannot be read (ELOOP`)]);
   });
@@ -302,7 +302,7 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/good/SKILL.md": "Good.",
       "root/skills/linked/SKILL.md": "-> secret.md",
     });
-    const { skills, problems } = loadSkills({ root, cwd: project, home }, nothing, () => true);
+    const { skills, problems } = loadSkills({ root, cwd: project, home }, denyNothing, () => true);
     expect(skills.map(({ name }) => name)).toEqual(["s", "good"]);
     expect(problems).toEqual([expect.stringContaining("bad"), expect.stringContaining("link out of")]);
   });
@@ -338,7 +338,7 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/b/SKILL.md": `---\nname: ${"b".repeat(65)}\n---\n`,
       "project/.claude/skills/c/SKILL.md": '---\nname: !x c\ndescription: !y "z\\e[2J\\nq"\n---\n',
     });
-    const { skills, problems } = loadSkills({ root, cwd: project, home }, nothing, () => true);
+    const { skills, problems } = loadSkills({ root, cwd: project, home }, denyNothing, () => true);
     expect(skills.map(({ name, description }) => [name, description])).toEqual([["c", "z [2J q"]]);
     expect(problems).toEqual(
       ["a", "b"].map((name) => expect.stringMatching(`${name}/SKILL.md: .* cannot be the name of a skill`)),

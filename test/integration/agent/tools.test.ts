@@ -124,8 +124,8 @@ test.each([readTool, writeTool, editTool, globTool, grepTool] as AnyTool[])(
       pattern: "a",
       path: "a\0",
     };
-    const said = input.safeParse(value).error?.issues.map(({ message }) => message);
-    expect(said).toEqual(["contains a NUL character"]);
+    const problems = input.safeParse(value).error?.issues.map(({ message }) => message);
+    expect(problems).toEqual(["contains a NUL character"]);
   },
 );
 
@@ -200,7 +200,7 @@ describe("Write tool", () => {
     expect((await use(readTool, { file_path: "a/b" })).content).toBe(`${at("a/b")} does not exist.`);
   });
 
-  test("shows a new file whole, and of a replaced one only what changes", async () => {
+  test("shows a new file in full, and only the changes of a replaced file", async () => {
     const created = await use(writeTool, { file_path: "new", content: "a\nb\nc\nd\ne\n" });
     expect(created).toMatchObject({ display: "new file: 5 lines" });
     expect(created.change).toEqual(["@@ -0,0 +1,5 @@", "+a", "+b", "+c", "+d", "+e"]);
@@ -232,7 +232,7 @@ describe("Write tool", () => {
     ["CRLF", "one\r\ntwo\r\n", "1\n2\n3\n", "1\r\n2\r\n3\r\n", " It keeps its CRLF line ends."],
     ["CRLF that the content has", "one\r\n", "1\r\n2\r\n", "1\r\n2\r\n", ""],
     ["the byte order mark", "\ufeffone\n", "1\n", "\ufeff1\n", " It keeps its byte order mark."],
-    ["a mark that the content has", "\ufeffone\n", "\ufeff1\n", "\ufeff1\n", ""],
+    ["a byte order mark that the content has", "\ufeffone\n", "\ufeff1\n", "\ufeff1\n", ""],
     [
       "both",
       "\ufeffone\r\n",
@@ -244,7 +244,7 @@ describe("Write tool", () => {
     ["CR alone", "one\rtwo\r", "1\n2\r\n3\r", "1\n2\r\n3\r", ""],
     ["CR alone, for LF", "one\rtwo\r", "1\n2\n", "1\r2\r", " It keeps its CR line ends."],
     ["nothing of an empty file", "", "1\r\n", "1\r\n", ""],
-  ])("keeps the form of a file: %s", async (_, text, content, after, note) => {
+  ])("keeps the line ends and the byte order mark of a file: %s", async (_, text, content, after, note) => {
     put("a", text);
     await use(readTool, { file_path: "a" });
     const planned = await writeTool.plannedChange?.({ file_path: at("a"), content }, context, true);
@@ -306,7 +306,7 @@ describe("Edit tool", () => {
     expect(now()).toBe(text.replace("1", "2"));
   });
 
-  test("plans the same change without making it, and none of a file that the agent may not read", async () => {
+  test("plans the same change without making it, and no change of a file that the agent may not read", async () => {
     put("a", "a\nb\n");
     const change = { file_path: at("a"), old_string: "b", new_string: "c" };
     expect(await editTool.plannedChange?.(change, context, true)).toEqual([
@@ -336,8 +336,8 @@ describe("Edit tool", () => {
     ["from a line end to the next", "a\r\nb\r\nc", "\nb\n", "\n", "a\r\nc"],
     ["for carriage returns in old_string", "a\r\nb\r\n", "a\r\nb", "c\nd", "c\r\nd\r\n"],
     ["in a file with carriage returns alone", "a\rb\rc\r", "a\nb", "a\nx\r\nb", "a\rx\rb\rc\r"],
-    ["for such ends in old_string", "a\rb\rc", "b\rc", "b\nc\n", "a\rb\rc\r"],
-  ])("gives new line ends the form of their place: %s", async (_, text, old_string, new_string, after) => {
+    ["for carriage returns alone in old_string", "a\rb\rc", "b\rc", "b\nc\n", "a\rb\rc\r"],
+  ])("adapts new line ends to those around them: %s", async (_, text, old_string, new_string, after) => {
     expect((await edit(text, { old_string, new_string })).isError).toBeUndefined();
     expect(now()).toBe(after);
   });
@@ -349,20 +349,20 @@ describe("Edit tool", () => {
     expect([now(), change]).toEqual(["\ufeff1\ntwo\n", ["@@ -1,2 +1,2 @@", "-one", "+1", " two"]]);
   });
 
-  test("refuses half a character, which would match inside a whole one", () => {
+  test("refuses a lone surrogate, which would match inside a character", () => {
     const call = { file_path: "a", old_string: "b", new_string: "c" };
     expect(editTool.input.safeParse(call).success).toBe(true);
-    for (const half of [{ old_string: "\ud83d" }, { new_string: "b\ude00" }])
-      expect(editTool.input.safeParse({ ...call, ...half }).success).toBe(false);
+    for (const lone of [{ old_string: "\ud83d" }, { new_string: "b\ude00" }])
+      expect(editTool.input.safeParse({ ...call, ...lone }).success).toBe(false);
     expect(writeTool.input.safeParse({ file_path: "a", content: "\ud83d" }).success).toBe(false);
   });
 
-  test("changes a valid file that holds a replacement character", async () => {
+  test("changes a valid file that contains a replacement character", async () => {
     expect((await edit("a \ufffd b", { old_string: "b", new_string: "c" })).isError).toBeUndefined();
     expect(now()).toBe("a \ufffd c");
   });
 
-  test("replaces all places of a file with CRLF, each with its own line ends", async () => {
+  test("replaces all occurrences in a file with CRLF, each with its own line ends", async () => {
     const text = `${"x\r\n".repeat(3)}x\n`;
     await edit(text, { old_string: "x", new_string: "x\ny", replace_all: true });
     expect(now()).toBe(`${"x\r\ny\r\n".repeat(3)}x\ny\n`);
@@ -419,7 +419,7 @@ describe("Glob tool", () => {
     expect((await use(globTool, { pattern: "**/b.ts" })).content).toBe("No file matches.");
   });
 
-  test("walks the directories outside of a git repository, without following symlinks", async () => {
+  test("walks the directories outside a git repository, without following symlinks", async () => {
     put("a/x.md", "");
     put("node_modules/y.md", "");
     symlinkSync("..", at("a/loop"));
@@ -473,7 +473,7 @@ describe.skipIf(platform() === "darwin")("a name that is not UTF-8", () => {
   });
 
   test.each(["in a git repository", "elsewhere"])(
-    "is listed by Glob as a shell takes it, %s",
+    "is listed by Glob in the quotes of a shell, %s",
     async (where) => {
       if (where !== "elsewhere") git(cwd, "init", "-q");
       const lines = (await use(globTool, { pattern: "**/*.txt" })).content.split("\n");
@@ -582,7 +582,7 @@ describe("Grep tool", () => {
     });
   });
 
-  test("finds every line of a file with more matches than a call has arguments", async () => {
+  test("finds every line of a file with more matches than a function call can have arguments", async () => {
     const count = 300_000;
     put("a", "x\n".repeat(count));
     const query = { pattern: "x", path: at("a"), ignoreCase: false, multiline: false };
@@ -620,7 +620,7 @@ describe("Grep tool", () => {
     });
   });
 
-  test("follows no symlink to a file or directory", async () => {
+  test("does not follow a symlink to a file or directory", async () => {
     const outside = mkdtempSync(join(tmpdir(), "teams-outside-"));
     onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
     writeFileSync(join(outside, "file"), "SECRET\n");
@@ -650,12 +650,12 @@ describe("Grep tool", () => {
     expect((await use(grepTool, { ...lines, "-n": false, "-A": 1, head_limit: 2 })).content).toBe(
       "a.txt:2 x\na.txt-3\n(the first 2 of 5; narrow the search, or continue with offset 2)",
     );
-    const further = { ...lines, "-n": false, "-A": 1, head_limit: 2 };
-    expect((await use(grepTool, { ...further, offset: 2 })).content).toBe(
+    const paged = { ...lines, "-n": false, "-A": 1, head_limit: 2 };
+    expect((await use(grepTool, { ...paged, offset: 2 })).content).toBe(
       "--\na.txt:6 x\n(3 to 4 of 5; narrow the search, or continue with offset 4)",
     );
-    expect((await use(grepTool, { ...further, offset: 4 })).content).toBe("a.txt-7");
-    expect((await use(grepTool, { ...further, offset: 9 })).content).toBe("There are no results after 5.");
+    expect((await use(grepTool, { ...paged, offset: 4 })).content).toBe("a.txt-7");
+    expect((await use(grepTool, { ...paged, offset: 9 })).content).toBe("There are no results after 5.");
     expect((await use(grepTool, { pattern: "x", type: "md" })).content).toBe("Nothing matches.");
     expect(await use(grepTool, { pattern: "x", type: "wizardry" })).toMatchObject({
       isError: true,

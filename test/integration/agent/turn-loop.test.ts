@@ -295,12 +295,12 @@ describe("Agent.run", () => {
 
 test("Agent.run › runs at most 16 tool calls in parallel, and keeps their results in order", async () => {
   let open = 0;
-  let most = 0;
+  let maxOpen = 0;
   const slow = tool(
     "Slow",
     async (given) => {
       open += 1;
-      most = Math.max(most, open);
+      maxOpen = Math.max(maxOpen, open);
       await new Promise((resolve) => setImmediate(resolve));
       open -= 1;
       return { content: String((given as { n: number }).n) };
@@ -310,7 +310,7 @@ test("Agent.run › runs at most 16 tool calls in parallel, and keeps their resu
   const tools = Array.from({ length: 40 }, (_, n) => ({ name: "Slow", input: { n } }));
   const ada = agent({ turns: [{ tools }], tools: [slow] });
   await ada.run(input("x"), never);
-  expect(most).toBe(16);
+  expect(maxOpen).toBe(16);
   expect(resultsOf(ada.messages)).toEqual(Array.from({ length: 40 }, (_, n) => String(n)));
 });
 
@@ -346,17 +346,17 @@ describe("Agent.run, permissions", () => {
 
   describe("if the target changes after permission was given", () => {
     const write = { name: "Write", input: { file_path: "docs/notes.md", content: "x" } };
-    /** Replaces `docs` by a symlink to the next target each time permission is given. */
+    /** Replaces `docs` with a symlink to the next target each time permission is given. */
     const asking = (targets: readonly string[], more: Partial<AgentPermissions> = {}) => {
-      const places = targets.map((name) => join(home, name));
-      for (const place of [join(cwd, "docs"), ...places]) mkdirSync(place, { recursive: true });
+      const directories = targets.map((name) => join(home, name));
+      for (const directory of [join(cwd, "docs"), ...directories]) mkdirSync(directory, { recursive: true });
       const asked: PermissionAsk[] = [];
       const ask = async (request: PermissionAsk) => {
-        const place = places[asked.length];
+        const directory = directories[asked.length];
         asked.push(request);
-        if (place !== undefined) {
+        if (directory !== undefined) {
           rmSync(join(cwd, "docs"), { recursive: true });
-          symlinkSync(place, join(cwd, "docs"));
+          symlinkSync(directory, join(cwd, "docs"));
         }
         return { allowed: true };
       };
@@ -415,8 +415,8 @@ describe("Agent.run, permissions", () => {
       name: "Edit",
       input: { file_path, old_string, new_string: "new", replace_all },
     });
-    /** Runs the calls one after another. Returns their results and the summaries of what a person was asked. */
-    async function results(
+    /** Runs the calls one after another. Returns their results, and the tool and summary of each permission request. */
+    async function runCalls(
       calls: readonly { name: string; input: Record<string, unknown> }[],
       rules = NO_RULES,
     ) {
@@ -442,9 +442,9 @@ describe("Agent.run, permissions", () => {
         edit("a.txt", "old"),
         edit("a.txt", "old", true),
       ];
-      const { asked, results: told } = await results(calls);
+      const { asked, results } = await runCalls(calls);
       expect(asked).toEqual(["Edit a.txt"]);
-      expect(told).toEqual([
+      expect(results).toEqual([
         expect.stringContaining("has not been read yet"),
         expect.stringContaining("has not been read yet"),
         expect.stringContaining("does not exist"),
@@ -456,24 +456,24 @@ describe("Agent.run, permissions", () => {
       expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("new new\n");
     });
 
-    test("tells nothing about a file that the agent may not read", async () => {
+    test("does not reveal whether a file exists that the agent may not read", async () => {
       writeFileSync(join(home, "there.txt"), "secret\n");
       const there = join(home, "there.txt");
       const missing = join(home, "missing.txt");
-      const { asked, results: told } = await results([edit(there, "secret"), edit(missing, "secret")]);
+      const { asked, results } = await runCalls([edit(there, "secret"), edit(missing, "secret")]);
       expect(asked).toEqual([]);
-      expect(told).toEqual(
+      expect(results).toEqual(
         [there, missing].map((path) => `${path} has not been read yet. Read it first, then change it.`),
       );
     });
 
     test("is refused by a deny rule before it is checked", async () => {
-      const { asked, results: told } = await results([edit("missing.txt", "old")], {
+      const { asked, results } = await runCalls([edit("missing.txt", "old")], {
         ...NO_RULES,
         deny: ["Edit"],
       });
       expect(asked).toEqual([]);
-      expect(told[0]).toContain("The rule Edit denies it");
+      expect(results[0]).toContain("The rule Edit denies it");
     });
   });
 
@@ -793,13 +793,13 @@ describe("Agent.run over the Messages API", () => {
       { kind: "message", blocks: [{ type: "text", text: "again, then" }] },
     ]);
     onTestFinished(() => api.close());
-    const made: unknown[] = [];
-    const called = async (_name: string, args: unknown): Promise<object> => ({ content: [made.push(args)] });
+    const calls: unknown[] = [];
+    const called = async (_name: string, args: unknown): Promise<object> => ({ content: [calls.push(args)] });
     const any = mcpTool("any", { name: "thing", inputSchema: { type: "object" } }, called);
     const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url });
     const ada = agent({ model, tools: [any] });
     expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed" });
-    expect(made).toEqual([]);
+    expect(calls).toEqual([]);
     for (const request of api.requests) expectValidRequest(request);
     expect(resultsOf(ada.messages)).toEqual([expect.stringContaining("not a complete JSON object")]);
   });
@@ -1018,6 +1018,6 @@ test("Agent.run › redacts a key that a tool prints in the transcript and in ev
   expect(readFileSync(path(), "utf8")).not.toContain(SECRET);
   expect(readFileSync(path(), "utf8")).toContain("[secret]");
   expect(JSON.stringify(events)).not.toContain(SECRET);
-  const said = events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");
-  expect(said).toBe("so [secret] is sk-very");
+  const streamed = events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");
+  expect(streamed).toBe("so [secret] is sk-very");
 });

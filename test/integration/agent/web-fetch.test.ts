@@ -111,7 +111,7 @@ describe("WebFetch tool", () => {
     expect(result.content).toContain(word);
   });
 
-  test("truncates a long page and keeps the whole in a private file, with secrets redacted", async () => {
+  test("truncates a long page and keeps the whole text in a private file, with secrets redacted", async () => {
     const secret = "hunter2-hunter2";
     const url = await serve(says(`${"line of text\n".repeat(5_000)}${secret}`, "text/plain"));
     const { content } = await get(url, { env: { HOME: cwd, API_KEY: secret } });
@@ -123,10 +123,10 @@ describe("WebFetch tool", () => {
   });
 
   test("stops reading an endless page and closes the connection", async () => {
-    let left = false;
+    let isClosed = false;
     const url = await serve((_, response) => {
       response.on("close", () => {
-        left = true;
+        isClosed = true;
       });
       response.writeHead(200, { "content-type": "text/plain" });
       const more = (): void => {
@@ -137,7 +137,7 @@ describe("WebFetch tool", () => {
     });
     const { content } = await get(url);
     expect(content).toContain("Only the first part was read");
-    await eventually("the end of the connection", () => left);
+    await eventually("the end of the connection", () => isClosed);
   });
 
   test("cuts a page that is too long between two characters", async () => {
@@ -154,7 +154,7 @@ describe("WebFetch tool", () => {
     ["nested too deeply to read", `${"<b>".repeat(20_000)}x`, "(200, text/html)\n\n..."],
     ["nested 400,000 levels deep", "<div>".repeat(400_000), "could not be converted to text"],
     [
-      "with a cell that spans a thousand million columns",
+      "with a cell that spans a billion columns",
       `<table><tr><td colspan="1000000000" rowspan="1000000000">cell</table>`,
       "| cell",
     ],
@@ -239,7 +239,7 @@ describe("WebFetch tool, private addresses", () => {
   });
 
   test("checks the addresses that a name resolves to when it connects", async () => {
-    const leads = (...addresses: string[]) =>
+    const lookupOf = (...addresses: string[]) =>
       guardedLookup(
         (address) => address !== "10.0.0.1",
         (_host, _options, done) =>
@@ -248,20 +248,20 @@ describe("WebFetch tool, private addresses", () => {
             addresses.map((address) => ({ address, family: 4 })),
           ),
       );
-    const look = (lookup: ReturnType<typeof leads>, all: boolean) =>
+    const resolved = (lookup: ReturnType<typeof lookupOf>, all: boolean) =>
       new Promise((resolve) =>
         lookup("example.org", { all }, (error, address, family) => resolve(error ?? [address, family])),
       );
-    expect(await look(leads("93.184.216.34"), false)).toEqual(["93.184.216.34", 4]);
-    expect(await look(leads("93.184.216.34"), true)).toEqual([
+    expect(await resolved(lookupOf("93.184.216.34"), false)).toEqual(["93.184.216.34", 4]);
+    expect(await resolved(lookupOf("93.184.216.34"), true)).toEqual([
       [{ address: "93.184.216.34", family: 4 }],
       undefined,
     ]);
     for (const all of [true, false]) {
-      expect(await look(leads("93.184.216.34", "10.0.0.1"), all)).toEqual(
+      expect(await resolved(lookupOf("93.184.216.34", "10.0.0.1"), all)).toEqual(
         new RefusedAddress("example.org", "10.0.0.1"),
       );
-      expect(await look(leads(), all)).toEqual(new Error("example.org has no address."));
+      expect(await resolved(lookupOf(), all)).toEqual(new Error("example.org has no address."));
     }
   });
 });

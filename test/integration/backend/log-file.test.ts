@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import type { Backend } from "../../../src/backend/backend.ts";
 import { inProcessBackend } from "../../../src/backend/in-process/in-process-backend.ts";
 import { processBackend } from "../../../src/backend/process-backend.ts";
-import { standsIn } from "../../support/backend/program-worker.ts";
+import { programWorker } from "../../support/backend/program-worker.ts";
 import { requestFor } from "../../support/backend/spawn-requests.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 test.each<[string, () => Backend]>([
   ["child processes", () => processBackend()],
-  ["the lead's process", () => inProcessBackend({ runWorker: standsIn })],
+  ["the lead's process", () => inProcessBackend({ runWorker: programWorker })],
 ])("spawn in %s › fails only the teammate whose log file cannot be created", async (_where, open) => {
   const t = privateTmux();
   const backend = open();

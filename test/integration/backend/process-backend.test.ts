@@ -66,7 +66,7 @@ test("process backend › starts an agent with an empty log, even if the name ha
   await end(one);
   const [two] = placesOf(await backend.spawn([requestFor(t, "one")], { kind: "session" }));
   if (two === undefined) throw new Error("no place");
-  await eventually("its words", async () => (await backend.capture(two, 9))?.length === 1);
+  await eventually("its output", async () => (await backend.capture(two, 9))?.length === 1);
   expect(await backend.capture(two, 9)).toEqual([`ready: ${two.instance}`]);
   await end(two);
 });

@@ -16,7 +16,7 @@ async function* bytes(...parts: readonly (string | Uint8Array)[]): AsyncGenerato
 }
 
 describe("recordPane", () => {
-  it("writes a valid recording, whose characters may be split between two reads", async () => {
+  it("writes a valid recording, even if characters are split between two reads", async () => {
     const { recording } = await recordingOf();
     const word = Buffer.from("grün 漢");
     const pieces = [word.subarray(0, 3), word.subarray(3, 8), word.subarray(8)];
@@ -46,7 +46,7 @@ describe("recordPane", () => {
     ]);
   });
 
-  it("marks a message that the agent took before its recorder ran, and none from before the recording", async () => {
+  it("marks a message that the agent received before its recorder ran, but no message from before the recording", async () => {
     const { ref, recording } = await recordingOf();
     const line = (id: string, at: number, state: string, text?: string): string => {
       const message = { from: "team-lead", text, timestamp: "2026-01-01T00:00:00.000Z", read: false };
@@ -64,7 +64,7 @@ describe("recordPane", () => {
     expect(checkCast(recording.path).markers).toEqual(["team-lead: the prompt"]);
   });
 
-  it("records nothing that follows the end of an agent in a pane of the user's", async () => {
+  it("does not record what follows the end of an agent in a user's pane", async () => {
     const { recording } = await recordingOf({ owner: { pid: process.pid, word: "secret" } });
     const end = endSequence("secret");
     await recordPane(
@@ -74,7 +74,7 @@ describe("recordPane", () => {
     expect(checkCast(recording.path).output).toBe("a\x1b]7773;other\x07b");
   });
 
-  it("ends at the first output after the death of an agent in a pane of the user's", async () => {
+  it("ends at the first output after the death of an agent in a user's pane", async () => {
     const agent = spawn("cat");
     const { recording } = await recordingOf({ owner: { pid: agent.pid ?? 0, word: "secret" } });
     async function* input(): AsyncGenerator<Uint8Array> {

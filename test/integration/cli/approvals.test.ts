@@ -14,7 +14,7 @@ const ANY_BASH = [
   { type: "addRules", behavior: "allow", destination: "userSettings", rules: [{ toolName: "Bash" }] },
 ];
 
-/** A team with a member of another program that has sent this request. */
+/** Creates a team with a member of another program, which has sent this request. */
 async function askedBy(peer: object) {
   const cli = cliIn();
   await cli(["create", "crew"]);
@@ -48,7 +48,7 @@ describe("the requests of several teams", () => {
     expect(left.approvals).toEqual([expect.not.objectContaining({ team: "one" })]);
   });
 
-  it("are listed without those of a team whose requests cannot be opened, which is named", async () => {
+  it("are listed except for a team whose requests cannot be opened; the error names their path", async () => {
     const cli = await askedBy({ tool_name: "Bash", input: { command: "npm test" } });
     await cli(["create", "other"]);
     const other = teamRef({ root: cli.root, runtime: join(cli.directory, "runtime", "teams") }, "other");
@@ -64,7 +64,7 @@ describe("the requests of several teams", () => {
   });
 });
 
-it("approvals › shows paths to a person relative to the asker's directory, and whole to a program", async () => {
+it("approvals › shows a person paths relative to the asker's directory, and whole paths to a program", async () => {
   const cli = cliIn();
   await cli(["create", "crew"]);
   const ref = teamRef({ root: cli.root, runtime: join(cli.directory, "runtime", "teams") }, "crew");
@@ -81,7 +81,7 @@ it("approvals › shows paths to a person relative to the asker's directory, and
 });
 
 describe("a permission request of another program", () => {
-  it("names our rule before the choice, and saves only that", async () => {
+  it("shows the rule that teams would save instead of the suggested one, and saves only that", async () => {
     const cli = await askedBy({
       tool_name: "Bash",
       input: { command: "npm test" },
@@ -101,7 +101,7 @@ describe("a permission request of another program", () => {
   it("is answered, and the error says so, if the rule cannot be saved", async () => {
     const cli = await askedBy({ tool_name: "Bash", input: { command: "npm test" } });
     const settings = join(cli.root, "settings.json");
-    // As for dotfiles that another program keeps in a read-only place.
+    // A dotfile manager may keep the settings in a read-only directory.
     symlinkSync("/dev/null/settings.json", settings);
     const failed = await cli(["approve", ID, "--save", "user", "--json"]);
     expect(failed.error().message).toMatch(/^The request was answered\. .*no rule was saved\.$/);
@@ -110,7 +110,7 @@ describe("a permission request of another program", () => {
   });
 
   it.each([
-    ["an input that we cannot read", { tool_name: "Bash", input: { cmd: "npm test" } }],
+    ["an input that teams cannot read", { tool_name: "Bash", input: { cmd: "npm test" } }],
     ["a name that is a rule", { tool_name: "Bash(*)", input: {} }],
     ["a name that covers a whole server", { tool_name: "mcp__docs", input: {} }],
     ["a way out of the sandbox", { tool_name: "UnsandboxedBash", input: { command: "npm test" } }],
@@ -184,7 +184,7 @@ describe("a permission request of another program", () => {
   });
 });
 
-describe("the request that approve and reject mean", () => {
+describe("the request that approve and reject select", () => {
   async function waiting() {
     const cli = cliIn();
     await cli(["create", "crew"]);
@@ -224,7 +224,7 @@ describe("the request that approve and reject mean", () => {
     expect((await cli(["approvals", "--json"])).json<{ approvals: object[] }>().approvals).toHaveLength(left);
   });
 
-  it("is shown on a terminal with the default that would be its answer, unless a note is", async () => {
+  it("is shown on a terminal with its default answer, unless a note gives the answer", async () => {
     const cli = cliIn();
     await cli(["create", "crew"]);
     const ref = teamRef({ root: cli.root, runtime: join(cli.directory, "runtime", "teams") }, "crew");
@@ -249,7 +249,7 @@ describe("the request that approve and reject mean", () => {
     expect(named.out).not.toContain("[y/N]");
   });
 
-  it("is missing if several ids begin with the words, or nothing waits", async () => {
+  it("is not found if several ids begin with the words, or if no request is open", async () => {
     const cli = await waiting();
     const several = await cli(["reject", "plan_approval-1", "--json"]);
     expect([several.code, several.error()]).toMatchObject([

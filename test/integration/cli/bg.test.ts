@@ -25,17 +25,17 @@ interface Stage {
 }
 
 const COMMAND = "echo hello; echo $$ > pid; sleep 600";
-/** The call of an agent that begins the command in the background. */
-const ITSELF = { name: "Bash", input: { command: COMMAND, run_in_background: true } };
+/** An agent's call that starts the command in the background. */
+const BASH = { name: "Bash", input: { command: COMMAND, run_in_background: true } };
 
-/** The call of an agent that begins a subagent in the background, which runs the command. */
+/** An agent's call that starts a subagent in the background, which runs the command. */
 const SUBAGENT = {
   name: "Agent",
   input: { description: "look around", prompt: "Look.", run_in_background: true },
 };
 
-/** Starts an agent that has begun something in the background, and is idle. */
-async function withBackground(call: typeof ITSELF | typeof SUBAGENT = ITSELF): Promise<Stage> {
+/** Starts an agent, and waits until it has work in the background and is idle. */
+async function withBackground(call: typeof BASH | typeof SUBAGENT = BASH): Promise<Stage> {
   const teams = cliIn();
   await teams(["create", "crew"]);
   const ref = teamRef(teamsHome(teams.env), "crew");
@@ -49,7 +49,7 @@ async function withBackground(call: typeof ITSELF | typeof SUBAGENT = ITSELF): P
     "the command",
     () => existsSync(path) && Number(readFileSync(path, "utf8")) > 0 && Number(readFileSync(path, "utf8")),
   );
-  await eventually("idle", () => readStatus(ref, "dev")?.state === "idle");
+  await eventually("the agent's idle state", () => readStatus(ref, "dev")?.state === "idle");
   const [task] = await listed(teams);
   return { teams, ref, dev, pid: Number(pid), id: task?.id ?? "" };
 }

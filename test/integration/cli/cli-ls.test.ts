@@ -6,11 +6,11 @@ import type { InstalledCli } from "../../../src/adapter/installed/installed-clis
 import { identityOf } from "../../../src/os/process/identity.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-import { longEnough } from "../../support/timing/long-enough.ts";
+import { withGrowingLimit } from "../../support/timing/long-enough.ts";
 
 type Adapters = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** A home with its own programs as the whole PATH. */
+/** Creates a home, with only these programs in its PATH. */
 function machine(programs: Readonly<Record<string, string>>, adapters: Adapters = {}) {
   const cli = cliIn();
   const bin = join(cli.directory, "bin");
@@ -84,7 +84,7 @@ describe("teams cli ls", () => {
     expect(await login()).toMatchObject({ state: "found", from: "~/.codex/auth.json" });
   });
 
-  it("bounds a hostile program: endless output, no version, failure, a child that stays", async () => {
+  it("reports a faulty program: endless output, no version, failure, a child that stays", async () => {
     const { cli, list, bin } = machine(
       {
         endless: "#!/bin/sh\nwhile :; do echo 1111111111111111111111111111; done\n",
@@ -113,12 +113,12 @@ describe("teams cli ls", () => {
     process.kill(Number(readFileSync(join(bin, "late.pid"), "utf8")));
   });
 
-  it("gives a program a time limit, and ends it with what it started", async () => {
+  it("ends a program that exceeds its time limit, with its child processes", async () => {
     const { bin, env } = machine({ slow: '#!/bin/sh\n/bin/sleep 1000 & echo $! > "$0.pid"; wait\n' });
     const { signal } = new AbortController();
     const file = join(bin, "slow.pid");
     const pidOf = (): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
-    const version = await longEnough(
+    const version = await withGrowingLimit(
       300,
       (timeoutMs) => versionOf(join(bin, "slow"), [], env, { signal, timeoutMs }),
       () => pidOf() > 0,
@@ -159,7 +159,7 @@ it("teams cli ls and doctor › name an untested version, and a version that can
   expect(await doctor()).toMatch(/warn +CLI opencode +2\.0\.4 cannot be started: OpenCode 2 has another/);
 });
 
-it("teams doctor › warns about an installed CLI without login, and names those that are missing", async () => {
+it("teams doctor › warns about an installed CLI without login, and names the missing CLIs", async () => {
   const { doctor } = machine({ codex: prints("codex-cli 0.170.0"), goose: "#!/bin/sh\nexit 1\n" });
   const out = await doctor();
   expect(out).toMatch(

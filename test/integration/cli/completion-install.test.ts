@@ -27,7 +27,7 @@ describe("completion install", () => {
     expect(readFileSync(join(home, "dotfile"), "utf8")).toContain("# >>> teams completion >>>");
   });
 
-  it("writes through a link that leads nowhere, and names a circular link", async () => {
+  it("writes through a dangling link, and names a circular link", async () => {
     const { run, home } = user();
     symlinkSync("dotfiles/zshrc", join(home, ".zshrc"));
     expect((await run("install")).code).toBe(0);
@@ -95,10 +95,10 @@ describe("completion install", () => {
   });
 
   it.each([
-    ["one mark is missing", `${BEGIN}\nexport A=1\n`],
-    ["they are there twice", `${BEGIN}\n${END}\n${BEGIN}\n${END}\n`],
-    ["they are in the wrong order", `${END}\n${BEGIN}\n`],
-  ])("changes nothing if %s in its lines, and says which lines to remove", async (_what, text) => {
+    ["one marker is missing", `${BEGIN}\nexport A=1\n`],
+    ["the markers occur twice", `${BEGIN}\n${END}\n${BEGIN}\n${END}\n`],
+    ["the markers are in the wrong order", `${END}\n${BEGIN}\n`],
+  ])("changes nothing if %s, and says which lines to remove", async (_what, text) => {
     const { run, home } = user();
     const start = join(home, ".zshrc");
     writeFileSync(start, text);
@@ -126,7 +126,7 @@ describe("completion install", () => {
     expect(readFileSync(script, "utf8")).toBe("complete -c teams\n");
   });
 
-  it("refuses an agent's model, and a shell that it does not know", async () => {
+  it("refuses an agent's model, and an unknown shell", async () => {
     const { run, home } = user();
     const cli = cliIn();
     const model = await cli(["completion", "install", "zsh"], {

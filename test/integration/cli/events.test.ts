@@ -49,9 +49,9 @@ describe("teams events", () => {
         out += text;
       },
     });
-    await eventually("what was there", () => out.split("\n").length === 3);
+    await eventually("the earlier events", () => out.split("\n").length === 3);
     await teams(["task", "add", "two"]);
-    await eventually("the new one", () => out.split("\n").length === 4);
+    await eventually("the new event", () => out.split("\n").length === 4);
     stop.abort();
     expect((await following).code).toBe(130);
     const types = out

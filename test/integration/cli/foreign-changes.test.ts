@@ -5,7 +5,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { cliIn, type Ended } from "../../support/processes/in-process-cli.ts";
-import { foreignPeer, joinByHand, peerSays, teamBesideTmux } from "../../support/team/foreign-peer.ts";
+import { foreignPeer, joinByHand, peerSays, teamInTmuxHome } from "../../support/team/foreign-peer.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 interface Setup {
@@ -14,11 +14,11 @@ interface Setup {
   sent(name: string): Promise<(string | undefined)[]>;
 }
 
-/** Starts a stand-in that is installed as claude of this version; none: a program without a version. */
+/** Starts a stand-in for claude of this version; undefined means a program without a version. */
 async function setUp(version: string | undefined): Promise<Setup> {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
+  const ref = await teamInTmuxHome(t);
   await foreignPeer(t, ref, "ada", version === undefined ? {} : { version });
   const cli = cliIn(t.home);
   const env = Object.fromEntries(Object.entries(t.env).filter(([, value]) => value !== undefined));

@@ -10,7 +10,7 @@ import {
   joinByHand,
   peerSays,
   peerTakes,
-  teamBesideTmux,
+  teamInTmuxHome,
 } from "../../support/team/foreign-peer.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -27,7 +27,7 @@ interface Setup {
 async function setUp(): Promise<Setup> {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
+  const ref = await teamInTmuxHome(t);
   const peer = await foreignPeer(t, ref, "ada");
   const cli = cliIn(t.home);
   const set = Object.entries(t.env).filter(([, value]) => value !== undefined);
@@ -48,7 +48,7 @@ const stateOf = async ({ teams }: Setup): Promise<string> => {
   return `${ada?.state} ${ada?.stateFrom}`;
 };
 
-test("interrupt › presses Escape in the proven pane of a foreign member, which is idle then", async () => {
+test("interrupt › presses Escape in the proven pane of a foreign member, which is then idle", async () => {
   const setup = await setUp();
   await work(setup.ref);
   expect(await stateOf(setup)).toBe("running inbox");
@@ -109,7 +109,7 @@ test.each([
     expect(message).toContain("a startup dialog may be open there");
     expect(hint).toContain("teams attach ada");
     expect(peer.shows()).not.toMatch(/Interrupted|key/);
-    // A sign of its session: no startup dialog is open any more.
+    // A message from its session proves that no startup dialog is open any more.
     peerSays(ref, "ada", IDLE);
     expect((await teams(command, ...words)).code).toBe(0);
   },

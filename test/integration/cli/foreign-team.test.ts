@@ -6,17 +6,17 @@ import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 const PEER = fileURLToPath(new URL("../../fixtures/peers/2.1.329/", import.meta.url));
-const THEIRS = "session-849c65b5";
+const FOREIGN = "session-849c65b5";
 
 test.each([
   ["its lead runs on this machine", () => ownIdentity()],
   ["its lead runs in another container", () => ({ ...ownIdentity(), pidSpace: "container#pid:[1]" })],
   ["its lead is dead", () => ({ ...ownIdentity(), procStart: "1" })],
 ])(
-  "another program's team › is changed by no command without its name, nor by a read: %s (S76)",
+  "another program's team › is not changed by a command that does not name it, nor by a read: %s (S76)",
   async (_what, lead) => {
     const teams = cliIn();
-    const before = beside(teams, lead());
+    const before = addForeignTeam(teams, lead());
     for (const words of [["ls"], ["doctor"], ["doctor", "--fix"]]) await teams(words);
     for (const words of UNNAMED) {
       expect([words.join(" "), (await teams([...words, "--json"])).error().code]).toEqual([
@@ -26,7 +26,7 @@ test.each([
     }
     expect((await teams(["create", "mine"])).code).toBe(0);
     for (const words of [...UNNAMED, ["delete", "mine"]]) await teams(words);
-    for (const words of LOOKS)
+    for (const words of READS)
       expect([words.join(" "), (await teams(words)).code]).toEqual([words.join(" "), 0]);
     expect(bytesOf(teams)).toEqual(before);
   },
@@ -34,14 +34,14 @@ test.each([
 
 test("another program's team › is deleted, killed or resumed only by name with --force (S76)", async () => {
   const teams = cliIn();
-  const before = beside(teams, ownIdentity());
+  const before = addForeignTeam(teams, ownIdentity());
   for (const words of [
-    ["delete", THEIRS],
-    ["resume", THEIRS],
-    ["down", THEIRS],
-    ["kill", "--team", THEIRS],
-    ["kill", `alpha@${THEIRS}`],
-    ["kill", "--team", THEIRS, "--purge"],
+    ["delete", FOREIGN],
+    ["resume", FOREIGN],
+    ["down", FOREIGN],
+    ["kill", "--team", FOREIGN],
+    ["kill", `alpha@${FOREIGN}`],
+    ["kill", "--team", FOREIGN, "--purge"],
   ]) {
     const refused = await teams([...words, "--json"]);
     expect([words.join(" "), refused.code, refused.error().code]).toEqual([
@@ -51,7 +51,7 @@ test("another program's team › is deleted, killed or resumed only by name with
     ]);
   }
   // A name from a variable was not typed for this command.
-  const variable = await teams(["delete", "--force", "--json"], { env: { TEAMS_TEAM: THEIRS } });
+  const variable = await teams(["delete", "--force", "--json"], { env: { TEAMS_TEAM: FOREIGN } });
   expect(variable.error().code).toBe("PERMISSION_DENIED");
   expect(bytesOf(teams)).toEqual(before);
 });
@@ -70,27 +70,27 @@ const UNNAMED = [
   ["status"],
 ];
 
-const LOOKS = [
-  ["status", THEIRS],
-  ["status", THEIRS, "--json"],
-  ["task", "list", "--team", THEIRS],
-  ["task", "show", "1", "--team", THEIRS],
-  ["inbox", "--team", THEIRS],
-  ["inbox", "--team", THEIRS, "--all", "--unread"],
-  ["inbox", `alpha@${THEIRS}`, "--json"],
-  ["approvals", "--team", THEIRS],
+const READS = [
+  ["status", FOREIGN],
+  ["status", FOREIGN, "--json"],
+  ["task", "list", "--team", FOREIGN],
+  ["task", "show", "1", "--team", FOREIGN],
+  ["inbox", "--team", FOREIGN],
+  ["inbox", "--team", FOREIGN, "--all", "--unread"],
+  ["inbox", `alpha@${FOREIGN}`, "--json"],
+  ["approvals", "--team", FOREIGN],
 ];
 
 /** Copies a real session's team next to ours, as it is while in use. @returns its bytes */
-function beside(teams: Cli, leadProcess: object): Record<string, string> {
+function addForeignTeam(teams: Cli, leadProcess: object): Record<string, string> {
   for (const [from, to] of [
     ["team", "teams"],
     ["tasks", "tasks"],
   ] as const) {
     mkdirSync(join(teams.root, to), { recursive: true, mode: 0o700 });
-    cpSync(join(PEER, from), join(teams.root, to, THEIRS), { recursive: true });
+    cpSync(join(PEER, from), join(teams.root, to, FOREIGN), { recursive: true });
   }
-  const path = join(teams.root, "teams", THEIRS, "config.json");
+  const path = join(teams.root, "teams", FOREIGN, "config.json");
   const config = JSON.parse(readFileSync(path, "utf8"));
   writeFileSync(
     path,
@@ -102,7 +102,7 @@ function beside(teams: Cli, leadProcess: object): Record<string, string> {
 /** Returns every file with its mtime and content, and every directory with its names. */
 function bytesOf(teams: Cli): Record<string, string> {
   const found = ["teams", "tasks"].flatMap((place) => {
-    const directory = join(teams.root, place, THEIRS);
+    const directory = join(teams.root, place, FOREIGN);
     const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
     return ["", ...names].map((name) => {
       const path = join(directory, name);

@@ -42,14 +42,14 @@ describe("teams hook", () => {
     expect(record()).toMatchObject({ event: "tool" });
   });
 
-  it("ends before a call only when claude has written that its turn began", async () => {
+  it("delays a call until claude has written that its turn began", async () => {
     const { cli, hook } = await crew();
     const path = join(cli.root, "teams", "crew", "config.json");
     const config = JSON.parse(readFileSync(path, "utf8"));
     const withAda = (isActive: boolean) =>
       JSON.stringify({ ...config, members: [...config.members, { name: "ada", isActive }] });
     writeFileSync(path, withAda(false));
-    // It reads the clock after each look.
+    // The hook reads the clock after each read of the config.
     const readings = stopSteadyClock();
     let isOver = false;
     const call = hook("PreToolUse", { tool_name: "Bash" }).finally(() => {
@@ -59,7 +59,7 @@ describe("teams hook", () => {
     await eventually("the record of the hook", () => existsSync(recorded));
     writeFileSync(path, "");
     const before = readings();
-    await eventually("two looks at the file", () => isOver || readings() > before + 2);
+    await eventually("two reads of the config", () => isOver || readings() > before + 2);
     expect(isOver).toBe(false);
     writeFileSync(path, withAda(true));
     expect(await call).toMatchObject({ code: 0, out: "", err: "" });
@@ -71,7 +71,7 @@ describe("teams hook", () => {
     expect((await hook("PreToolUse", { tool_name: "Bash" })).code).toBe(0);
   });
 
-  it("never ends with the status that makes the CLI refuse a call", async () => {
+  it("never exits with the status that makes the CLI refuse a call", async () => {
     const { cli, hook } = await crew();
     expect((await hook("NoEvent", {})).code).toBe(1);
     expect((await hook("Stop", "not JSON")).code).toBe(0);
@@ -119,7 +119,7 @@ describe("the state of a member that teams did not start", () => {
     expect((await cli(["wait", "ada", "--team", "crew", "--idle", "--timeout", "200"])).code).toBe(0);
   });
 
-  it("does not come from the hooks of an earlier member of its name", async () => {
+  it("does not come from the hooks of an earlier member of the same name", async () => {
     const { cli, hook, ada } = await foreign();
     await hook("PreToolUse", { tool_name: "Bash" });
     await updateTeam(refOf(cli), (config) => ({
@@ -138,7 +138,7 @@ describe("the state of a member that teams did not start", () => {
     const mark = { type: "user", isSidechain: false, message: { role: "user", content } };
     writeFileSync(transcript, `${JSON.stringify({ ...mark, timestamp: new Date().toISOString() })}\n`);
     expect(await ada()).toMatchObject({ state: "idle", stateFrom: "interrupt" });
-    // Each status looks at the transcript: the lead gets one notice of one interrupt.
+    // Every status command reads the transcript, but the lead gets only one notice of an interrupt.
     const notices = async (): Promise<number> => {
       const { out } = await cli(["inbox", "--team", "crew", "--all", "--json"]);
       return out.split('\\"idleReason\\":\\"interrupted').length - 1;
@@ -169,7 +169,7 @@ describe("the state of a member that teams did not start", () => {
 describe("an idle notice without the last words", () => {
   const notice = { type: "idle_notification", idleReason: "available" };
 
-  async function told(given: (team: Awaited<ReturnType<typeof crew>>) => Promise<unknown>) {
+  async function goIdle(given: (team: Awaited<ReturnType<typeof crew>>) => Promise<unknown>) {
     const team = await crew();
     const ref = refOf(team.cli);
     await joinByHand(ref, "ada");
@@ -183,7 +183,7 @@ describe("an idle notice without the last words", () => {
   }
 
   it("shows the words that the hook reported at the turn's end", async () => {
-    const { cli, inbox } = await told(({ hook }) => hook("Stop", { last_assistant_message: "found it" }));
+    const { cli, inbox } = await goIdle(({ hook }) => hook("Stop", { last_assistant_message: "found it" }));
     expect(await inbox()).toContain("found");
     expect(await inbox()).not.toContain("next turn");
     await cli(["inbox", "--team", "crew", "--mark-read"]);
@@ -191,7 +191,7 @@ describe("an idle notice without the last words", () => {
   });
 
   it("shows the words of the transcript if claude's hook reports none", async () => {
-    const { inbox } = await told(async ({ cli, hook }) => {
+    const { inbox } = await goIdle(async ({ cli, hook }) => {
       const path = join(cli.root, "t.jsonl");
       const text = (words: string) => ({ content: [{ type: "text", text: words }] });
       const lines = [
@@ -208,8 +208,8 @@ describe("an idle notice without the last words", () => {
     expect(await inbox()).not.toMatch(/first words|subagent/);
   });
 
-  it("has no words of an earlier turn", async () => {
-    const { inbox } = await told(async ({ cli, hook }) => {
+  it("shows no words of an earlier turn", async () => {
+    const { inbox } = await goIdle(async ({ cli, hook }) => {
       await hook("Stop", { last_assistant_message: "long ago" });
       const path = join(cli.root, "teams", "crew", "run", "ada", "last-words.json");
       writeFileSync(path, JSON.stringify({ turns: [{ at: Date.now() - 60_000, text: "long ago" }] }));

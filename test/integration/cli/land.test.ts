@@ -16,7 +16,7 @@ async function teamWithWork(): Promise<{ readonly teams: Cli; readonly worktree:
   await teams(["create", "review"]);
   const ref = teamRef({ root: teams.root, runtime: join(teams.directory, "runtime", "teams") }, "review");
   const [member] = await addMembers(ref, [{ name: "dev", cwd: repository }]);
-  if (member === undefined) throw new Error("It was not added.");
+  if (member === undefined) throw new Error("The member was not added.");
   const ctx = contextOf(ref, undefined, { env: GIT_IDENTITY, cwd: repository });
   const { member: dev } = await createWorktree(ctx, member, {}, {});
   commitFile(dev.cwd, "a.txt", "a\n");
@@ -36,7 +36,7 @@ test("land › prints what landed and where, with a note when nothing was checke
   expect((await teams(["land"], { env })).out).toBe("dev: nothing to land; main has all its commits.\n");
 });
 
-test("land › runs the check of the settings, unless another is given; a failure is exit code 1", async () => {
+test("land › runs the check of the settings or of --verify, and exits with 1 if the check fails", async () => {
   const { teams } = await teamWithWork();
   await teams(["task", "add", "work", "--owner", "dev"]);
   await teams(["task", "done", "1"]);
@@ -56,7 +56,7 @@ test("land › runs the check of the settings, unless another is given; a failur
   });
 });
 
-test("land › ignores the check of an untrusted project, and lets no agent choose one", async () => {
+test("land › ignores the check of an untrusted project, and does not let an agent choose one", async () => {
   const { teams } = await teamWithWork();
   mkdirSync(join(teams.directory, ".claude"));
   const project = { teams: { verify: `touch '${teams.directory}/ran'; false` } };
@@ -78,7 +78,7 @@ test("land › runs the check in the sandbox of the agent's commands", async () 
   const escaped = join(teams.directory, "escaped");
   const settings = { teams: { verify: `touch '${escaped}'; false`, sandbox: { mode: "required" } } };
   writeFileSync(join(teams.root, "settings.json"), JSON.stringify(settings));
-  // A machine without a sandbox refuses; one with a sandbox runs the check where this file is out of reach.
+  // Without a sandbox, land refuses to run the check; in a sandbox, the check cannot create this file.
   expect((await teams(["land", "dev"], { env })).code).toBe(1);
   expect(existsSync(escaped)).toBe(false);
   writeFileSync(

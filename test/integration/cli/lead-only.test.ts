@@ -10,7 +10,7 @@ import { listRequests, openRequest } from "../../../src/team/requests/requests.t
 import { getTask } from "../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
-import { handsOf } from "../../support/team/member-tools.ts";
+import { memberTools } from "../../support/team/member-tools.ts";
 import { retireMember } from "../../support/team/retire-member.ts";
 import { statusOf } from "../../support/team/status-records.ts";
 
@@ -108,10 +108,10 @@ describe("operations of the lead only (protocol.md sections 2, 4, 6 and 8)", () 
       expect(["NOT_LEAD", "NESTED_TEAM", "INVALID_INPUT"]).toContain(asAnother.error().code);
       expect(await everythingOf(ref)).toEqual(before);
       if (call === undefined) return;
-      const dev = await handsOf(ref, "dev");
-      const calm = await everythingOf(ref);
+      const dev = await memberTools(ref, "dev");
+      const beforeTool = await everythingOf(ref);
       expect(await dev.data(call.tool, call.input)).toMatchObject({ success: false, code });
-      expect(await everythingOf(ref)).toEqual(calm);
+      expect(await everythingOf(ref)).toEqual(beforeTool);
     },
   );
 
@@ -120,7 +120,7 @@ describe("operations of the lead only (protocol.md sections 2, 4, 6 and 8)", () 
     const refused = await cli(["task", "update", "1", "--status", "pending", "--json"], {
       env: { TEAMS_AGENT: "dev@crew" },
     });
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const byTool = await dev.data("TaskUpdate", { taskId: "1", status: "pending" });
     expect([refused.error().code, byTool.code]).toEqual(["TASK_RESOLVED", "TASK_RESOLVED"]);
     expect(getTask(ref, "1").status).toBe("completed");
@@ -225,7 +225,7 @@ describe("the same error by command and by the lead agent's tool", () => {
     await addTask(ref, LEAD_NAME, { subject: "two", description: "" });
     await addTask(ref, LEAD_NAME, { subject: "three", description: "" });
     await updateTask(ref, LEAD_NAME, "3", { addBlockedBy: ["2"] });
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     const before = await everythingOf(ref);
     const byCommand = (await cli([...words, "--json"])).error().code;
     const { code: byTool } = await lead.data(tool, input);

@@ -40,7 +40,7 @@ async function talk(
     const before = dev.inputs.length;
     await sendMessage(ref, { from: "team-lead", to: "dev", text });
     await eventually(
-      "its turn",
+      "the end of dev's turn",
       () => dev.inputs.length > before && readStatus(ref, "dev")?.state === "idle",
     );
   };
@@ -78,7 +78,9 @@ describe("teams logs", () => {
     await say('find "a < b" & tell <me>');
     await dev.worker.handleTypedLine("thank you");
     await eventually("the typed turn", () => dev.inputs.length === 2);
-    await eventually("its end", async () => (await teams(["logs", "dev"])).out.includes("You typed."));
+    await eventually("the end of the typed turn", async () =>
+      (await teams(["logs", "dev"])).out.includes("You typed."),
+    );
     const { out } = await teams(["logs", "dev"]);
     expect(out).toContain('◂ team-lead\n  find "a < b" & tell <me>\n');
     expect(out).toMatch(/I look\.[\s\S]*● Bash\(seq 11 19\)\n {2}⎿ 11\n( {4}1[2-8]\n){7} {4}19\n/);
@@ -111,7 +113,9 @@ describe("teams logs", () => {
       { on: { contains: "task_notification" }, say: "Heard." },
     ]);
     await say("begin");
-    await eventually("the end of it", async () => (await teams(["logs", "dev"])).out.includes("Heard."));
+    await eventually("the answer to the notification", async () =>
+      (await teams(["logs", "dev"])).out.includes("Heard."),
+    );
     const { out } = await teams(["logs", "dev"]);
     expect(out).toContain("● TaskCreate(Look at <it>)\n");
     expect(out).toContain("● TaskList()\n");
@@ -120,7 +124,7 @@ describe("teams logs", () => {
     expect(out).not.toMatch(/\{\s*"|<\/?task_|<summary>/);
   });
 
-  it("shows the change of an edit below its call, in a conversation of the past", async () => {
+  it("shows the change of an edit below its call, in a past conversation", async () => {
     const file_path = "src/clock.ts";
     const content = "import x;\n\nconst now = Date.now();\n";
     const edit = { file_path, old_string: "Date.now()", new_string: "clock.now()" };
@@ -174,7 +178,7 @@ describe("teams logs", () => {
     }
   });
 
-  it("prints the newest 200 entries, and each older entry once on the pages before", async () => {
+  it("prints the newest 200 entries, and each older entry once on the earlier pages", async () => {
     const { teams, say } = await talk([{ say: "ok" }]);
     await say("begin");
     const entry = (i: number): object => ({
@@ -224,13 +228,13 @@ describe("teams logs", () => {
     await eventually("the first entry", () => log.out().includes("first"));
     await say("two");
     await eventually("the second entry", () => log.out().includes("second"));
-    // The file changes without any change of the team.
+    // The conversation grows, although no file of the team changes.
     const message = { role: "assistant", content: [{ type: "text", text: "third" }] };
     appendFileSync(
       join(teams.root, "teams-sessions", "session-dev.jsonl"),
       `${JSON.stringify({ type: "assistant", message })}\n`,
     );
-    await eventually("the line", () => log.out().includes("third"));
+    await eventually("the third entry", () => log.out().includes("third"));
     await log.stop();
     expect(log.out().split("first")).toHaveLength(2);
   });

@@ -17,20 +17,20 @@ describe("a tmux server whose socket was deleted", () => {
     "is described in the same words by every command %s tmux, and found again after SIGUSR1",
     async (where) => {
       const { t, teams, pane, server, sentence } = await withoutSocket(where);
-      const told = `To restore the socket: kill -USR1 ${server.pid}`;
+      const remedy = `To restore the socket: kill -USR1 ${server.pid}`;
       const peek = await teams(["peek", "ada", "--json"]);
       expect(peek).toMatchObject({ code: 1, out: "" });
-      expect(peek.error()).toMatchObject({ message: sentence, hint: expect.stringContaining(told) });
+      expect(peek.error()).toMatchObject({ message: sentence, hint: expect.stringContaining(remedy) });
       const status = (await teams(["status", "crew", "--json"])).json<{ problems: string[] }>();
       expect(status.problems).toEqual([
-        expect.stringContaining(`${sentence} Its panes and agents keep running. ${told}`),
+        expect.stringContaining(`${sentence} Its panes and agents keep running. ${remedy}`),
       ]);
       const doctor = (await teams(["doctor", "--json"])).json<{ checks: unknown[] }>();
       expect(doctor.checks).toContainEqual({
         name: where === "inside" ? "tmux server" : "team crew",
         level: "fail",
         text: sentence,
-        remedy: expect.stringContaining(told),
+        remedy: expect.stringContaining(remedy),
       });
       for (const words of [
         ["hide", "ada"],
@@ -51,7 +51,7 @@ describe("a tmux server whose socket was deleted", () => {
     },
   );
 
-  it("is restored with its directory if that is gone too", async () => {
+  it("gets a hint that also restores its directory, if that is missing too", async () => {
     const { teams, server } = await withoutSocket("outside");
     rmSync(dirname(server.socket), { recursive: true });
     const { hint } = (await teams(["peek", "ada", "--json"])).error();
@@ -80,7 +80,7 @@ describe("the socket of a tmux server that runs without it", () => {
     const playbook = join(t.home, "play.json");
     writeFileSync(playbook, JSON.stringify({ version: 1, agents: { "*": [{ say: "Hello." }] } }));
     expect((await teams(["create", "other"])).code).toBe(0);
-    // Its agent has ended, so that it can be resumed.
+    // Only an agent that has ended can be resumed.
     const { panePid = 0 } = place;
     process.kill(panePid, "SIGKILL");
     await eventually("the end of its program", () => startTimeOf(panePid) === undefined);
@@ -90,7 +90,7 @@ describe("the socket of a tmux server that runs without it", () => {
     expect(existsSync(server.socket)).toBe(false);
   });
 
-  it("is not taken from a lead in its own session, which has no place", async () => {
+  it("is not taken from a lead in its own session, which has no record of its place", async () => {
     const t = privateTmux();
     t.session();
     const ref = await watchedTeam(t);
@@ -98,16 +98,16 @@ describe("the socket of a tmux server that runs without it", () => {
     const procStart = startTimeOf(Number(pid)) ?? "";
     writeStatus(ref, LEAD_NAME, statusOf({ paneId: "%0", server: { socket, pid: Number(pid), procStart } }));
     rmSync(socket);
-    const told = expect.stringContaining(`The tmux server (process ${pid}) runs, but its socket`);
+    const problem = expect.stringContaining(`The tmux server (process ${pid}) runs, but its socket`);
     const teams = cliOf(t, t.env);
     const status = await teams(["status", "crew", "--json"]);
-    expect(status.json<{ problems: string[] }>().problems).toEqual([told]);
+    expect(status.json<{ problems: string[] }>().problems).toEqual([problem]);
     const { code, err } = await teams([...SPAWN, "--json"]);
-    expect([code, err]).toEqual([1, told]);
+    expect([code, err]).toEqual([1, problem]);
     expect(existsSync(socket)).toBe(false);
   });
 
-  it("does not count for a caller with another directory of sockets", async () => {
+  it("does not stop a caller that has another socket directory", async () => {
     const { t, server, teams } = await withoutSocket("outside");
     const sockets = join(t.home, "other");
     mkdirSync(sockets, { mode: 0o700 });
@@ -129,7 +129,7 @@ describe("a $TMUX whose server has ended", () => {
       rmSync(path, { force: true });
     } else {
       process.kill(pid, "SIGKILL");
-      await eventually("its end", () => startTimeOf(pid) === undefined);
+      await eventually("the server's end", () => startTimeOf(pid) === undefined);
       expect(existsSync(path)).toBe(true);
     }
     const teams = cliOf(t, inside);
@@ -140,12 +140,12 @@ describe("a $TMUX whose server has ended", () => {
       text: `no: $TMUX names a tmux server that has ended (${path}); teammates get a detached session`,
       remedy: "Remove the variables from this shell: unset TMUX TMUX_PANE",
     });
-    // The doctor starts no server, at that socket or any other.
+    // The doctor does not start a server at that socket.
     expect(existsSync(path)).toBe(socket === "is left");
   });
 });
 
-/** A crew with a member in a pane, whose server runs without its socket. */
+/** Creates a team with a member in a pane, and deletes the socket of its tmux server. */
 async function withoutSocket(where: string) {
   const t = privateTmux();
   const { place, pane } = await watchedPane(t);

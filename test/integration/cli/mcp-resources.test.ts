@@ -44,7 +44,7 @@ function writeStatusOf(ref: TeamRef, agent: string, transcript: string): void {
 }
 
 describe("teams mcp › resources", () => {
-  it("show the config, the tasks and the own inbox", async () => {
+  it("show the config, the tasks and the member's own inbox", async () => {
     const cli = await crew();
     await cli(["task", "add", "write docs", "--team", "crew", "--metadata", "ticket=7"]);
     await cli(["send", "ada", "hello", "--team", "crew"]);
@@ -69,7 +69,7 @@ describe("teams mcp › resources", () => {
       unread: 1,
       messages: [{ from: "team-lead", text: "hello" }],
     });
-    // Reading marks nothing.
+    // Reading the resource marks no message as read.
     expect(await read(cli, "teams://crew/inbox")).toMatchObject({ unread: 1 });
     expect(await read(cli, "teams://crew/inbox", AS_LEAD)).toMatchObject({
       agent: "team-lead",
@@ -108,7 +108,7 @@ describe("teams mcp › resources", () => {
     }
   });
 
-  it("refuse an unknown address, and each one to a member that has left", async () => {
+  it("refuse an unknown address; the server refuses a member that has left", async () => {
     const cli = await crew();
     const addresses = [
       ...[
@@ -147,7 +147,7 @@ describe("teams mcp › resources", () => {
     expect(left.code).not.toBe(0);
   });
 
-  it("have another version after each change, and only then", async () => {
+  it("have a new version after each change, and only then", async () => {
     const cli = await crew();
     const ref = refOf(cli);
     const resources = new TeamResources({
@@ -173,7 +173,7 @@ describe("teams mcp › resources", () => {
     expect(await changedBy(() => appendFileSync(file, "{}\n"))).toEqual([conversation]);
   });
 
-  it("hold no control character, whatever names and messages hold", async () => {
+  it("contain no control character, even if names and messages do", async () => {
     const cli = await crew();
     const ref = refOf(cli);
     const hostile = "x\u001b]0;title\u0007\u202e/../%2f";
@@ -214,7 +214,7 @@ describe("teams mcp › resources", () => {
     }
   });
 
-  it("follow no link out of the directory of conversations", async () => {
+  it("do not follow a link out of the directory of conversations", async () => {
     const cli = await crew();
     const ref = refOf(cli);
     const directory = sessionsDirectory(cli.root);
@@ -228,7 +228,7 @@ describe("teams mcp › resources", () => {
     expect(text).not.toContain("the secret");
   });
 
-  it("take only a limited number of subscriptions", async () => {
+  it("accept only a limited number of subscriptions", async () => {
     const cli = await crew();
     const subscribe = (uri: string) => ["resources/subscribe", { uri }] as const;
     const many = Array.from({ length: 210 }, (_, at) => subscribe(`teams://crew/agents/a${at}/conversation`));

@@ -38,7 +38,7 @@ async function listTools(words: readonly string[]): Promise<readonly ListedTool[
 }
 
 describe("teams mcp › tools", () => {
-  it("have the names of the team tools, and the lead's only for the lead", async () => {
+  it("have the names of the team tools; only a lead gets the lead's tools", async () => {
     const forAll = [
       ...["SendMessage", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "AskUserQuestion"],
       ...["TaskClaim", "TeamStatus", "Wait", "ReadMessages"],
@@ -80,7 +80,7 @@ describe("teams mcp › tools", () => {
     expect(answers[2]?.data).toEqual({ request_id: expect.stringContaining("question-") });
   });
 
-  it("have every time as an ISO text", async () => {
+  it("return every time in ISO 8601", async () => {
     const cli = await crew();
     const ref = teamRef(teamsHome(cli.env), "crew");
     const [at, time] = [Date.UTC(2026, 10, 23, 22, 25), "2026-11-23T22:25:00.000Z"];
@@ -100,7 +100,7 @@ describe("teams mcp › tools", () => {
     });
   });
 
-  it("name each wrong field of an input, and each unknown one", async () => {
+  it("name each wrong or unknown field of an input", async () => {
     const wrong = await callTools(await crew(), [
       ["TaskCreate", { subject: 7, metadata: "x" }],
       ["SendMessage", { type: "no such type", recipient: "ada" }],
@@ -123,7 +123,7 @@ describe("teams mcp › tools", () => {
     expect(known).toMatchObject({ isError: false, text: expect.stringContaining("no field colour") });
   });
 
-  it("shorten what is too long, and stay valid", async () => {
+  it("shorten an answer that is too long, and keep it valid", async () => {
     const cli = await crew();
     const { paths } = teamRef(teamsHome(cli.env), "crew");
     mkdirSync(paths.tasks, { recursive: true });
@@ -213,7 +213,7 @@ describe("teams mcp › a lead's team", () => {
 });
 
 describe("teams mcp › Wait", () => {
-  it("ends for a lead at a request that it has not been shown, once", async () => {
+  it("ends for a lead once for each request that it has not seen", async () => {
     const cli = await crew();
     const ref = teamRef(teamsHome(cli.env), "crew");
     const plan = { id: "plan-1", kind: "plan" as const, from: "ada", summary: "a plan", at: 1 };
@@ -242,7 +242,7 @@ describe("teams mcp › Wait", () => {
     expect([...known]).toEqual(["plan-2", "plan-3"]);
   });
 
-  it("ends for a lead when a teammate has crashed: no process of teams watches its team", async () => {
+  it("ends for a lead when a teammate has crashed, even if no process of teams watches the team", async () => {
     const cli = await crew();
     const ref = teamRef(teamsHome(cli.env), "crew");
     writeStatus(ref, "ada", statusOf({ process: deadProcess(), state: "running" }));
@@ -252,7 +252,7 @@ describe("teams mcp › Wait", () => {
     expect(read?.text).toContain("ada crashed");
   });
 
-  it("names tasks that cannot be read, and calls none free that waits for one", async () => {
+  it("names unreadable tasks, and does not call a task free that waits for one of them", async () => {
     const cli = await crew();
     const { paths } = teamRef(teamsHome(cli.env), "crew");
     const quick = { timeout_seconds: 0, for: ["free_task", "all_tasks_done"] };
@@ -269,7 +269,7 @@ describe("teams mcp › Wait", () => {
     expect(done?.data).toMatchObject({ happened: ["all_tasks_done"], broken: ["1"] });
   });
 
-  it("calls a task free exactly if TaskClaim takes it", async () => {
+  it("reports a free task exactly when TaskClaim can claim one", async () => {
     const cli = await crew();
     const ref = teamRef(teamsHome(cli.env), "crew");
     const quick = { timeout_seconds: 0, for: ["free_task"] };
@@ -302,7 +302,7 @@ describe("teams mcp › AnswerRequest", () => {
   });
 });
 
-it("teams mcp › settings that are broken end the start with their file", async () => {
+it("teams mcp › does not start with broken settings, and names their file", async () => {
   const cli = await crew();
   writeFileSync(join(cli.root, "settings.json"), "{");
   const { code, err } = await cli(AS_LEAD);

@@ -27,7 +27,7 @@ describe("teams mcp", () => {
     expect(fallback.reply(2)?.result).toMatchObject({ isError: false });
   });
 
-  it("survives what is not a message, and answers it", async () => {
+  it("survives invalid messages, and answers them with errors", async () => {
     const { replies, reply, code } = await exchange(await crew(), [
       initialize("2025-11-25"),
       '{"jsonrpc":"2.0","id":1,',
@@ -57,7 +57,7 @@ describe("teams mcp", () => {
     expect(code).toBe(0);
   });
 
-  it("answers each message of a batch in the version with batches", async () => {
+  it("answers each message of a batch in a protocol version with batches", async () => {
     const { replies, reply } = await exchange(await crew(), [
       [initialize("2025-03-26")],
       initialize("2025-03-26"),
@@ -73,7 +73,7 @@ describe("teams mcp", () => {
     expect(replies).toHaveLength(8);
   });
 
-  it("keeps a message that a call in parallel returns until a later call", async () => {
+  it("keeps a message that a parallel call returned, and returns it again", async () => {
     const cli = await crew();
     await cli(["send", "ada", "hello", "--team", "crew"]);
     const calls = [1, 2, 3].map((id) => callOf(id, id === 2 ? "ReadMessages" : "TaskList"));
@@ -83,7 +83,7 @@ describe("teams mcp", () => {
     expect(JSON.stringify(again.reply(2))).toContain("again");
   });
 
-  it("returns one message to only one of several calls at a time", async () => {
+  it("returns each message to only one of several parallel calls", async () => {
     const cli = await crew();
     for (const text of ["one", "two"]) await cli(["send", "ada", text, "--team", "crew"]);
     const calls = [1, 2, 3].map((id) => callOf(id, "ReadMessages", { limit: 1 }));
@@ -93,7 +93,7 @@ describe("teams mcp", () => {
     expect(texts.filter((text) => text.includes('\\"two\\"'))).toHaveLength(1);
   });
 
-  it("cuts what is too long for a client, and leaves other messages for the next call", async () => {
+  it("returns only as much as a client accepts, and leaves other messages for the next call", async () => {
     const cli = await crew();
     for (const text of ["a", "b"])
       await cli(["send", "ada", "-", "--team", "crew"], { stdin: text.repeat(40_000) });
@@ -103,7 +103,7 @@ describe("teams mcp", () => {
     expect(text.length).toBeLessThan(90_000);
   });
 
-  it("refuses to start without a member, for an unknown one, and as another in an agent's shell", async () => {
+  it("refuses to start without a member, for an unknown member, and as another in an agent's shell", async () => {
     const cli = await crew();
     const without = await cli(["mcp", "--json"]);
     expect([without.code, without.error().code]).toEqual([2, "INVALID_INPUT"]);
@@ -120,7 +120,7 @@ describe("teams mcp", () => {
       expect((await cli([...AS_ADA, ...words])).code).toBe(2);
   });
 
-  it("reads no further requests of a client that takes no answers", async () => {
+  it("reads no more requests while the client reads no answers", async () => {
     const cli = await crew();
     const requests = 2_000;
     let read = 0;
@@ -160,7 +160,7 @@ describe("teams mcp", () => {
     expect(JSON.stringify(reply(1))).toContain("the build is red");
   });
 
-  it("refuses more calls at a time than any client needs, and does the others", async () => {
+  it("refuses calls above the maximum number of parallel calls, and runs the others", async () => {
     const calls = Array.from({ length: 130 }, (_, at) =>
       callOf(at + 1, "Wait", { for: ["free_task"], timeout_seconds: 1 }),
     );
@@ -241,7 +241,7 @@ describe("teams mcp --config", () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("needs a fixed port")]);
   });
 
-  it("prints YAML for goose, for both ways", async () => {
+  it("prints YAML for goose, for both transports", async () => {
     const cli = await crew();
     const started = await cli([...AS_ADA, "--config", "goose"]);
     expect(started.out).toMatch(

@@ -178,11 +178,11 @@ describe("teams inbox", () => {
     const call = { request_id: "perm-1", tool_name: "Bash", input: { command: "rm -rf ." } };
     await ask({ type: "permission_request", agent_id: "dev", ...call });
     const { out } = await teams(["inbox"]);
-    // The message does not show the call, so its command does.
+    // The message does not show the call, but the printed command does.
     expect(out).toContain("teams approvals perm-1 shows the call");
     expect(out).not.toContain("teams approve perm-1");
     expect(out).toContain(
-      'teams approve p-1   or: teams reject p-1 --note "why"\n  The plan of dev waits for approval:\n  # Plan',
+      'teams approve p-1   or: teams reject p-1 --note "why"\n  The plan of dev is waiting for approval:\n  # Plan',
     );
     expect(out).toContain('teams approve q-1 --note "the answer"\n  dev asks: Which?');
     expect(out).not.toContain("SendMessage");
@@ -272,7 +272,7 @@ describe("teams inbox", () => {
     expect(await inboxOf(teams, "team-lead", "--unread")).toEqual([]);
   });
 
-  it("counts as seen what it shows to a person at a terminal who leads by hand, and nothing else", async () => {
+  it("marks messages as read only if it shows them to a person at a terminal who leads by hand", async () => {
     const teams = await teamOf("dev");
     const person = { terminal: true, env: { TERM: "xterm" } };
     await teams(["send", "dev", "for dev"]);
@@ -311,16 +311,16 @@ describe("teams inbox", () => {
   it("shows the delivery state of each message, as text and as JSON (S28)", async () => {
     const teams = await teamOf("dev");
     const ref = refOf(teams);
-    const wordOf = async () => (await teams(["inbox", "dev"])).out.split("\n")[0]?.replace(/^.*:\d\d /, "");
+    const stateOf = async () => (await teams(["inbox", "dev"])).out.split("\n")[0]?.replace(/^.*:\d\d /, "");
     await teams(["send", "dev", "one", "--summary", "greets"]);
-    expect(await wordOf()).toBe("queued - greets");
+    expect(await stateOf()).toBe("queued - greets");
     const keys = (await unreadMessages(ref, "dev")).map(({ key }) => key);
     await markAsRead(ref, "dev", keys);
-    expect(await wordOf()).toBe("delivered - greets");
+    expect(await stateOf()).toBe("delivered - greets");
     await recordProgress(ref, "dev", keys, "turn_started");
-    expect(await wordOf()).toBe("in turn - greets");
+    expect(await stateOf()).toBe("in turn - greets");
     await recordProgress(ref, "dev", keys, "done");
-    expect(await wordOf()).toBe("done - greets");
+    expect(await stateOf()).toBe("done - greets");
     expect(await inboxOf(teams, "dev")).toMatchObject([{ state: "done", read: true }]);
     await sendMessage(ref, { from: "team-lead", to: "dev", text: "never read" });
     await retireMember(ref, "dev", "kill", 5);
@@ -328,7 +328,7 @@ describe("teams inbox", () => {
     expect(await inboxOf(teams, "dev", "--all")).toMatchObject([{ state: "done" }, { state: "bounced" }]);
   });
 
-  it("-f --mark-read marks what it prints", async () => {
+  it("-f --mark-read marks the messages that it prints", async () => {
     const teams = await teamOf("dev");
     await teams(["send", "dev", "before"]);
     const stop = new AbortController();
@@ -340,7 +340,7 @@ describe("teams inbox", () => {
     await eventually("the first message", () => lines.length === 1);
     await teams(["send", "dev", "after"]);
     await eventually(
-      "both marks",
+      "both messages to be marked",
       async () => (await inboxOf(teams, "dev")).filter(({ read }) => read).length === 2,
     );
     stop.abort();

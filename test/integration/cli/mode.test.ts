@@ -54,7 +54,7 @@ describe("teams mode", () => {
     expect(await messages(ref, "dev")).toEqual([]);
   });
 
-  it("lets a lead agent set its own mode for a member", async () => {
+  it("lets a lead agent set a mode that allows no more than its own", async () => {
     const { cli } = await teamOf();
     const env = { TEAMS_AGENT: "team-lead@crew" };
     expect((await cli(["mode", "dev", "plan"], { env })).code).toBe(0);

@@ -60,7 +60,7 @@ describe("teams without a command", () => {
     expect((await teams([])).out).toContain("No model is set up");
   });
 
-  it("names running teams, what waits for the user, and the stopped team of this directory", async () => {
+  it("names running teams, requests that wait for the user, and the stopped team of this directory", async () => {
     const teams = cliIn();
     const one = await running(teams, "one");
     const request = { kind: "plan", from: "dev", summary: "a plan", payload: {} } as const;
@@ -100,7 +100,7 @@ describe("teams without a command", () => {
     expect(await commands()).toContain("teams attach");
   });
 
-  it("cuts no command, and no row is wider than the terminal", async () => {
+  it("shows every command whole, and no row wider than the terminal", async () => {
     const teams = cliIn();
     await running(teams, "one");
     const { out } = await teams([], { terminal: true, env: { ...KEY, NO_COLOR: "1" } });

@@ -15,7 +15,7 @@ describe("runProgram", () => {
     for (const words of [["--help"], ["-h"]]) expect((await teams(words)).out).toBe(plain.out);
   });
 
-  it("prints the help of a command in three ways", async () => {
+  it("prints the help of a command with --help, -h and help", async () => {
     const teams = cliIn();
     const help = await teams(["send", "--help"]);
     expect(help.code).toBe(0);
@@ -112,11 +112,11 @@ describe("runProgram", () => {
 
   it.each([
     ["an unknown option", ["run", "--foo", "bar"], /^Usage: /],
-    ["an unknown option of a name", ["status", "--foo"], /^Usage: /],
+    ["an unknown option in place of a name", ["status", "--foo"], /^Usage: /],
     ["a text of several words", ["send", "ada", "--hello you"], /^Write a word .* as in: -- '--hello you'\./],
     ["a word of a text", ["run", "use", "the", "-x", "flag"], /^Write a word .* as in: -- -x\./],
     ["a mistyped option", ["run", "--verbos"], /^Did you mean --verbose\?/],
-  ])("mentions -- for what can be meant as a text: %s", async (_, words, hint) => {
+  ])("mentions -- for a word that may be meant as text: %s", async (_, words, hint) => {
     const { code, err } = await cliIn()(words);
     expect([code, err.split("hint: ")[1]]).toEqual([2, expect.stringMatching(hint)]);
   });

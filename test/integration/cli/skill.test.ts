@@ -17,7 +17,7 @@ describe("teams skill", () => {
     expect(matter).toEqual({ name: "teams", description: expect.stringMatching(/^Lead a team .{100,900}$/) });
   });
 
-  it("installs it where agents read skills, again without a change, and replaces an older copy", async () => {
+  it("installs it where agents read skills, keeps a current copy, and replaces an older copy", async () => {
     const home = temporaryDirectory();
     const cwd = join(home, "project");
     mkdirSync(cwd);
@@ -35,7 +35,7 @@ describe("teams skill", () => {
     expect(await install()).toMatchObject(changes(cwd, "updated"));
   });
 
-  it("leaves another skill of this name alone, and changes nothing then", async () => {
+  it("changes nothing if another skill has its name", async () => {
     const cwd = temporaryDirectory();
     const other = join(cwd, PLACES[1] ?? "");
     mkdirSync(dirname(other), { recursive: true });

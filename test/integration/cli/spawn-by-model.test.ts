@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 
-it("teams spawn › reads no playbook in a directory that the lead's model may not choose", async () => {
+it("teams spawn › does not read a playbook in a directory that the lead's model may not choose", async () => {
   const elsewhere = temporaryDirectory();
   const file = join(elsewhere, "notes");
   writeFileSync(file, '{ "version": 1, "agents": { "private": 7 } }');

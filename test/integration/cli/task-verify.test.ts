@@ -35,7 +35,7 @@ async function team(): Promise<Team> {
   return { teams, ref, work, task };
 }
 
-/** The environment of a shell of ada. */
+/** The environment of ada's shell. */
 const IN_ADAS_SHELL = { env: { TEAMS_AGENT: "ada@review" } };
 
 async function texts(ref: TeamRef, name: string): Promise<string[]> {
@@ -103,7 +103,7 @@ test("task done › keeps the task in progress if its verify command fails, and 
   expect(shown).toMatch(/said: +done\nshown: +failed\nlast run: +exit code 7 after [\d.]+ s\n/);
   expect(shown).toContain("  | 2 tests failed");
   expect((await teams(["task", "list"])).out).toMatch(/#1 +in progress +done +failed +ada +Fix it/);
-  // The owner corrects the work.
+  // The user corrects the command.
   await task(["update", "1", "--verify", "true"]);
   expect(await task(["done", "1", "--as", "ada"])).toMatchObject({ shown: "passed" });
 });
@@ -140,7 +140,7 @@ test("task add --verify in an agent's shell › waits until a person has confirm
     shown: "unconfirmed",
   });
   expect(await task(["update", "1", "--verify", "touch ran"])).toMatchObject({ verify: "touch ran" });
-  // Then a model can neither change nor remove it.
+  // A model can neither change nor remove a confirmed command.
   await teams(["task", "update", "1", "--verify", "true"], IN_ADAS_SHELL);
   const removal = await teams(["task", "update", "1", "--verify", "", "--json"], IN_ADAS_SHELL);
   expect(removal.error().code).toBe("PERMISSION_DENIED");

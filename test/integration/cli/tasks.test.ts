@@ -78,7 +78,7 @@ describe("teams task", () => {
     expect(await taskOf(teams, ["update", "1", "--active-form", ""])).not.toHaveProperty("activeForm");
   });
 
-  it("dep --remove lets a task no longer wait, in both files, and notifies its owner", async () => {
+  it("dep --remove removes a dependency from both files, and notifies the owner once the task is free", async () => {
     const teams = await team();
     for (const subject of ["one", "two"]) await taskOf(teams, ["add", subject]);
     await taskOf(teams, ["add", "three", "--blocked-by", "1,2", "--owner", "writer"]);
@@ -278,7 +278,7 @@ describe("teams status", () => {
     expect(text).toMatch(/dev +unknown/);
     expect((await teams(["status", "--line"])).out).toBe("review 2 unknown · 0/1 tasks\n");
     await teams(["create", "site"]);
-    // A status bar has one row, and no way to ask.
+    // A status bar has one row, and cannot ask for a team.
     for (const terminal of [false, true]) {
       const both = await teams(["status", "--line"], { terminal });
       expect(both).toMatchObject({ err: "", out: "review 2 unknown · 0/1 tasks | site no teammates\n" });
@@ -296,7 +296,7 @@ describe("teams status", () => {
     await teams(["task", "add", "Count files", "--owner", "dev"]);
     const file = join(teams.root, "tasks", "review", "1.json");
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), status: "completed" }));
-    for (const _look of ["first", "second"]) await teams(["status"]);
+    for (const _check of ["first", "second"]) await teams(["status"]);
     const { messages } = (await teams(["inbox", "--json"])).json<{ messages: { text: string }[] }>();
     expect(messages.map(({ text }) => JSON.parse(text))).toMatchObject([
       { type: "task_completed", from: "dev", taskId: "1", taskSubject: "Count files" },
@@ -306,19 +306,19 @@ describe("teams status", () => {
   it("--watch redraws on a change, and exits with 130 when interrupted", async () => {
     const teams = await team();
     const stop = new AbortController();
-    const pictures: string[] = [];
+    const frames: string[] = [];
     let changed: Promise<unknown> | undefined;
     const watching = teams(["status", "--watch"], {
       signal: stop.signal,
       onOut: (text) => {
-        pictures.push(text);
+        frames.push(text);
         if (text.includes("0 of 1 tasks done")) stop.abort();
         changed ??= teams(["task", "add", "new"]);
       },
     });
     expect((await watching).code).toBe(130);
     await changed;
-    expect(pictures[0]).toContain("no tasks");
+    expect(frames[0]).toContain("no tasks");
   });
 });
 

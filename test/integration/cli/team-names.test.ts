@@ -12,7 +12,7 @@ describe("a team of another program whose directory is not in lower case", () =>
     ["snake_game", ["snake_game", "snake-game", "Snake Game"]],
     ["Größe2", ["Größe2", "größe2"]],
     ["команда", ["команда", "Команда"]],
-  ])("%s › is listed, and found by its name and by names that are alike", async (directory, names) => {
+  ])("%s › is listed, and found by its name and by equivalent names", async (directory, names) => {
     const teams = cliIn();
     foreignTeam(teams, directory);
     const listed = (await teams(["ls", "--json"])).json<{ teams: { name: string }[] }>();
@@ -37,7 +37,7 @@ describe("a team of another program whose directory is not in lower case", () =>
     );
   });
 
-  it("keeps a team of teams from getting a name that is alike", async () => {
+  it("stops teams from creating a team with an equivalent name", async () => {
     const teams = cliIn();
     foreignTeam(teams, "SnakeGame");
     const refused = await teams(["create", "snakegame", "--json"]);
@@ -50,7 +50,7 @@ describe("a team of another program whose directory is not in lower case", () =>
     });
   });
 
-  it.skipIf(ignoresCase())("is meant by its exact name if another name is alike", async () => {
+  it.skipIf(ignoresCase())("is found by its exact name if another team has an equivalent name", async () => {
     const teams = cliIn();
     foreignTeam(teams, "snakegame");
     foreignTeam(teams, "SnakeGame");
@@ -71,7 +71,7 @@ describe("a team of another program whose directory is not in lower case", () =>
   });
 });
 
-/** True if this disk cannot hold two names that differ only in case, as on most Macs. */
+/** Returns true if this disk ignores case in file names, as on most Macs. */
 function ignoresCase(): boolean {
   return existsSync(PEER.toUpperCase());
 }

@@ -60,7 +60,7 @@ describe("teams create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
-  it("create --metadata keeps facts that status --json shows", async () => {
+  it("create --metadata saves values that status --json shows", async () => {
     const teams = cliIn();
     expect((await teams(["create", "review", "--metadata", "ticket=42", "--metadata", "by="])).code).toBe(0);
     expect((await teams(["status", "--json"])).json()).toMatchObject({
@@ -109,7 +109,7 @@ describe("teams create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
-  it("ls shows what each team does, where, what waits and what it cost", async () => {
+  it("ls shows each team's state, directory, waiting requests and cost", async () => {
     const teams = cliIn();
     const refOf = (name: string) => teamRef(teamsHome(teams.env), name);
     for (const name of ["busy", "calm", "over"]) await teams(["create", name]);
@@ -133,7 +133,7 @@ describe("teams create, ls and delete", () => {
         problem: null,
       },
       { name: "calm", state: "idle", waiting: 0, costUsd: 0, members: ["team-lead", "dev"] },
-      // The crash of dev waits for a person.
+      // The crash of dev waits for the user.
       { name: "over", state: "stopped", waiting: 1 },
     ]);
     for (const { createdAt } of listed) expect(new Date(String(createdAt)).toISOString()).toBe(createdAt);
@@ -224,7 +224,7 @@ describe("teams create, ls and delete", () => {
     expect(readFileSync(join(directory, "config.json"), "utf8")).toBe("{ not json");
   });
 
-  it("spare another program's team unless named with --force (S76)", async () => {
+  it("spare another program's team unless it is named with --force (S76)", async () => {
     const teams = cliIn();
     const directory = join(teams.root, "teams", "theirs");
     mkdirSync(directory, { recursive: true });
@@ -277,7 +277,7 @@ describe("leftovers of a team without a config", () => {
 });
 
 describe("choosing the team", () => {
-  it("uses the only team, the option or the variable, and otherwise asks", async () => {
+  it("uses the only team, the option or the variable, and else lists the teams", async () => {
     const teams = cliIn();
     const teamOf = async (words: readonly string[], env: Record<string, string> = {}): Promise<unknown> =>
       (await teams([...words, "--json"], { env })).json().team;
@@ -364,7 +364,7 @@ describe("teams doctor", () => {
 });
 
 describe("teams ls --ended", () => {
-  it("lists a deleted team without a session as deleted while another one is left", async () => {
+  it("lists a deleted team without a session as deleted while another such team exists", async () => {
     const teams = cliIn();
     await teams(["create", "left"]);
     const file = join(teams.root, "teams", "left", "config.json");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
-/** Puts a `tmux` first on PATH that prints this text and fails. */
+/** Returns a PATH whose first `tmux` prints this text and fails. */
 function failing(cli: Cli, text: string): { PATH: string } {
   const bin = join(cli.directory, "bin");
   mkdirSync(bin);

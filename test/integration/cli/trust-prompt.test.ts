@@ -21,14 +21,14 @@ function directory(answers: readonly (string | undefined)[], given: Given = {}) 
   const root = join(cwd, "home");
   mkdirSync(join(cwd, ".claude"));
   writeFileSync(join(cwd, ".claude", "settings.json"), JSON.stringify(settings));
-  let said = "";
+  let printed = "";
   const left = [...answers];
   const io = {
     env: { TEAMS_HOME: root, HOME: cwd },
     cwd,
     terminal: { stdin: terminal, stdout: terminal, stderr: terminal },
     out: (text: string) => {
-      said += text;
+      printed += text;
     },
     dropTyped: () => Promise.resolve(),
     readLine: () => {
@@ -39,7 +39,7 @@ function directory(answers: readonly (string | undefined)[], given: Given = {}) 
   const options = { json, quiet: false, verbose: false, team: undefined, as: undefined };
   return {
     ask: () => askTrust({ io, options, out: openOutput(io, options), runProgram: async () => 0 }),
-    said: () => said,
+    printed: () => printed,
     trust: () => trustDecision(root, cwd),
     change: (next: object) => writeFileSync(join(cwd, ".claude", "settings.json"), JSON.stringify(next)),
     env: () => loadSettings(root, cwd, "/nowhere").env,
@@ -61,7 +61,7 @@ describe("trust prompt (S70)", () => {
     async (answer, trusted) => {
       const prompt = directory([answer]);
       await prompt.ask();
-      expect(prompt.said()).toMatch(/settings\.json: env\n.*\[y\/N\] /s);
+      expect(prompt.printed()).toMatch(/settings\.json: env\n.*\[y\/N\] /s);
       expect(prompt.trust()).toBe(trusted);
       await prompt.ask();
       expect(prompt.asked()).toBe(1);
@@ -77,7 +77,7 @@ describe("trust prompt (S70)", () => {
     prompt.change({ env: { PAGER: "x", EDITOR: "y" } });
     expect(prompt.env()).toEqual({ PAGER: "x" });
     await prompt.ask();
-    expect(prompt.said()).toMatch(
+    expect(prompt.printed()).toMatch(
       /have changed since you trusted it.*\n {2}\.claude\/settings\.json: env\.EDITOR: "y"\n/,
     );
     expect([prompt.env(), prompt.trust()]).toEqual([env, true]);
@@ -98,6 +98,6 @@ describe("trust prompt (S70)", () => {
   ])("does not ask if %s", async (_, given) => {
     const prompt = directory([], given);
     await prompt.ask();
-    expect([prompt.said(), existsSync(join(prompt.root, "teams-trust.json"))]).toEqual(["", false]);
+    expect([prompt.printed(), existsSync(join(prompt.root, "teams-trust.json"))]).toEqual(["", false]);
   });
 });

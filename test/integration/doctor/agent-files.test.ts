@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { recordTrust } from "../../support/files/trust-record.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 
-/** A trusted project and a root with these files; returns what the doctor says about the files that agents read. */
+/** Creates a trusted project and a root with these files. @returns the doctor's findings about the files that agents read */
 async function doctor(files: Readonly<Record<string, string | Buffer>>) {
   const cli = cliIn();
   const at = (path: string): string => path.replace(/^root/, cli.root).replace(/^project/, cli.directory);
@@ -34,7 +34,7 @@ describe("teams doctor", () => {
       expect.stringMatching(/^warn agent types: not used by agents: .*nameless\.md: its front matter has no/),
       expect.stringMatching(/^warn skills: not used by agents: .*wide\/SKILL\.md: .*binary file/),
       expect.stringMatching(/^warn memory files: not used by agents: .*CLAUDE\.md: .*missing\.md/),
-      expect.stringMatching(/^warn MCP servers: not used by agents: .*\.mcp\.json: is not JSON/),
+      expect.stringMatching(/^warn MCP servers: not used by agents: .*\.mcp\.json is not JSON/),
     ]);
   });
 

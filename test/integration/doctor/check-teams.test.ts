@@ -112,7 +112,7 @@ describe("checkTeams with a broken config", () => {
     },
   );
 
-  test("adds to the last copy what only the broken text has", async () => {
+  test("adds to the last copy the parts that only the broken text has", async () => {
     const ref = await testTeam(["dev"]);
     const { members, ...rest } = readTeam(ref);
     const theirs = { ...members[1], name: "theirs", agentId: "theirs@crew" };
@@ -142,7 +142,7 @@ describe("checkTeams with a broken config", () => {
     expect(readTeam(ref).members.map(({ name }) => name)).toEqual(["team-lead", "dev"]);
   });
 
-  test("knows its own team without a version by an agent's records, and restores the version", async () => {
+  test("recognizes its own team without a version by an agent's records, and restores the version", async () => {
     const ref = await testTeam(["dev"]);
     rmSync(ref.paths.lastConfig);
     writeStatus(ref, "dev", statusOf());
@@ -154,7 +154,7 @@ describe("checkTeams with a broken config", () => {
     expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true, config: expect.anything() }]);
   });
 
-  test("listTeams knows its own team even if the config is cut after its first lines", async () => {
+  test("listTeams recognizes its own team even if the config is truncated after its first lines", async () => {
     const ref = await testTeam(["dev"]);
     const text = readFileSync(ref.paths.config, "utf8");
     writeFileSync(ref.paths.config, text.slice(0, text.indexOf('"members"')));

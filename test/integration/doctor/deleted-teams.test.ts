@@ -7,7 +7,7 @@ import { ownerRecord } from "../../../src/store/owner-lock.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 describe("checkLeftovers", () => {
-  it("lists leftovers, removes them with --fix, and keeps whatever is in use or recent", () => {
+  it("lists leftovers, removes them with --fix, and keeps directories that are in use or recent", () => {
     const directory = temporaryDirectory();
     const [root, runtime] = [join(directory, "root"), join(directory, "run")];
     const now = Date.parse("2030-01-01");
@@ -22,14 +22,14 @@ describe("checkLeftovers", () => {
     make(join(runtime, "living"), 600);
     make(join(runtime, "young"), 5);
     const bell = make(join(runtime, "ended"), 120);
-    const halves = ["deleted", "new", "leftover"].map((word) =>
+    const unfinished = ["deleted", "new", "leftover"].map((word) =>
       make(join(root, "teams", `.x.${word}-${"0".repeat(8)}-aaaa-bbbb-cccc-${"1".repeat(12)}`), 120),
     );
-    // Made by a process that has ended, so its age does not matter; the next one by this live process.
+    // The process of the first one has ended, so its age does not matter; `own` belongs to this live process.
     const dead = ownerRecord().replace(/^\d+/, String(spawnSync("true").pid));
-    halves.push(make(join(root, "teams", `.import.new-${dead}`), 0));
+    unfinished.push(make(join(root, "teams", `.import.new-${dead}`), 0));
     const own = make(join(root, "teams", `.import.new-${ownerRecord()}`), 120);
-    const tasks = make(join(root, "tasks", basename(halves[1] ?? "")), 120);
+    const tasks = make(join(root, "tasks", basename(unfinished[1] ?? "")), 120);
     const recording = (name: string, days: number): string => {
       const part = make(join(root, "recordings", name), days * 1_440);
       writeFileSync(join(part, "lead.jsonl"), "");
@@ -37,14 +37,14 @@ describe("checkLeftovers", () => {
       for (const path of [join(part, "lead.jsonl"), part]) utimesSync(path, at, at);
       return part;
     };
-    halves.push(recording("killed", 4));
+    unfinished.push(recording("killed", 4));
     const recorded = recording("at-work", 2);
     const found = checkLeftovers({ root, runtime }, now, false);
     expect(found).toMatchObject({ level: "warn", remedy: expect.stringContaining("--fix") });
     expect(found.text).toContain(bell);
     expect(found.text).toMatch(/^7 /);
     expect(checkLeftovers({ root, runtime }, now, true).text).toMatch(/^removed 7/);
-    for (const gone of [bell, ...halves, tasks]) expect(existsSync(gone)).toBe(false);
+    for (const gone of [bell, ...unfinished, tasks]) expect(existsSync(gone)).toBe(false);
     for (const stays of [own, recorded]) expect(existsSync(stays)).toBe(true);
     expect(checkLeftovers({ root, runtime }, now, false)).toMatchObject({ level: "ok", text: "none" });
   });

@@ -36,7 +36,7 @@ describe("checkProxies", () => {
     ]);
   });
 
-  test("reports a variable that holds no URL, without its text", async () => {
+  test("reports a variable whose value is not a URL, without the value", async () => {
     const [finding] = await checkProxies({ HTTPS_PROXY: "http://ada:hunter2#x@proxy:1" });
     expect(finding).toMatchObject({
       level: "fail",

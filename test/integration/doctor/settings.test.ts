@@ -46,7 +46,7 @@ it("settingsFindings › warns about entries without effect: broken rules, unkno
   ]);
 });
 
-it("settingsFindings › warns about a rule whose tool is misspelled, and about none of another program", () => {
+it("settingsFindings › warns about a rule whose tool is misspelled, but not about a tool of another program", () => {
   const allow = ["Bash(git:*)", "bash", "WebSearch", "Task(x)", "mcp__foo__bar", "Frobnicate", "mcp__*"];
   const deny = ["Reed(.env)", "UnsandboxedBsh"];
   expect(findings({ permissions: { allow, deny } })).toEqual([
@@ -56,7 +56,7 @@ it("settingsFindings › warns about a rule whose tool is misspelled, and about 
   ]);
 });
 
-it("settingsFindings › warns about a default mode that does not exist, with the nearest one", () => {
+it("settingsFindings › warns about a default mode that does not exist", () => {
   expect(findings({ permissions: { defaultMode: "acceptEdit" } })).toEqual([
     "ok can be read",
     expect.stringMatching(/^warn .*settings\.json: permissions\.defaultMode "acceptEdit" has no effect/),

@@ -5,7 +5,7 @@ import { checkTmuxPath } from "../../../src/doctor/tmux-path.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-test("checkTmuxPath › warns if teams is not on the PATH of the running server, whatever the caller's PATH is", async () => {
+test("checkTmuxPath › warns if teams is not on the PATH of the running server, for any PATH of the caller", async () => {
   const bin = join(temporaryDirectory("tt-bin-"), "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "teams"), "#!/bin/sh\n", { mode: 0o755 });

@@ -25,7 +25,7 @@ async function addTree(name: string): Promise<string> {
 const branchesWith = (commit: string): string[] =>
   git(repository, "branch", "--format=%(refname:short)", "--contains", commit).split("\n");
 
-/** Makes a change that only this branch has. */
+/** Makes a commit that only this branch has. @returns its hash */
 function commitIn(directory: string, text: string): string {
   appendFileSync(join(directory, "file.txt"), text);
   git(directory, "commit", "--quiet", "--all", "--message", "work");
@@ -43,12 +43,12 @@ beforeEach(async () => {
 });
 
 test.each(["a removed worktree", "a deleted worktree"])(
-  "the branch of %s › stays if the other branch with its commits goes at the same moment",
+  "the branch of %s › stays if the other branch with its commits is deleted at the same moment",
   async (how) => {
     const commit = commitIn(ada, "two\n");
     git(ben, "merge", "--quiet", "--ff-only", branchOf("ada"));
     expect(await unsavedIn(ada, branchOf("ada"), ENV)).toBeUndefined();
-    // Ben's branch goes when git is about to delete ada's.
+    // The hook deletes ben's branch when git is about to delete ada's.
     const other = join(repository, ".git/refs/heads", branchOf("ben"));
     const hook = `#!/bin/sh
 read -r _ new ref
@@ -66,7 +66,7 @@ case $new in *[!0]*) ;; *) rm -f '${other}' ;; esac
   },
 );
 
-test("two worktrees with the same commits › leave a branch with them if they are removed together", async () => {
+test("two worktrees with the same commits › leave a branch with the commits if they are removed together", async () => {
   const commit = commitIn(ada, "two\n");
   git(ben, "merge", "--quiet", "--ff-only", branchOf("ada"));
   const end = async (path: string, branch: string): Promise<void> => {
@@ -76,7 +76,7 @@ test("two worktrees with the same commits › leave a branch with them if they a
   expect(branchesWith(commit)).not.toEqual([""]);
 });
 
-test("the record of a deleted worktree › stays while a rebase keeps changes aside", async () => {
+test("the record of a deleted worktree › stays while a rebase has stashed changes", async () => {
   commitIn(ada, "two\n");
   commitIn(repository, "other\n");
   git(repository, "branch", "kept", branchOf("ada"));
@@ -91,7 +91,7 @@ test("the record of a deleted worktree › stays while a rebase keeps changes as
   expect(git(repository, "worktree", "list")).toContain(ada);
 });
 
-test("a worktree › is unsaved while a bisect holds a commit that no branch has", async () => {
+test("a worktree › is unsaved while a bisect refers to a commit that no branch has", async () => {
   commitIn(ada, "two\n");
   git(ada, "bisect", "start");
   git(ada, "bisect", "bad");

@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 const ENV = { ...process.env, ...GIT_IDENTITY };
 
 // The file systems of macOS refuse such names.
-test.skipIf(platform() === "darwin")("diff › tells files apart whose names are not UTF-8", async () => {
+test.skipIf(platform() === "darwin")("diff › distinguishes files whose names are not UTF-8", async () => {
   const top = realpathSync(temporaryDirectory());
   const named = (byte: number): Buffer => Buffer.concat([Buffer.from(join(top, "caf")), Buffer.from([byte])]);
   git(top, "init", "--quiet", "--initial-branch=main");

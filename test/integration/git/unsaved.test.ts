@@ -82,7 +82,7 @@ describe("a change that git status hides", () => {
     expect(await unsaved()).toBeUndefined();
   });
 
-  test.each([[], ["--sparse-index"]])("counts outside of a sparse checkout %s", async (...index) => {
+  test.each([[], ["--sparse-index"]])("counts outside a sparse checkout %s", async (...index) => {
     git(path, "sparse-checkout", "set", ...index, "near");
     git(path, "config", "sparse.expectFilesOutsideOfPatterns", "true");
     mkdirSync(join(path, "far"));
@@ -123,7 +123,7 @@ describe("a change that git status hides", () => {
     utimesSync(file, 1_000_000_000, 1_000_000_000);
     git(path, "update-index", "--refresh");
     const { mtime, atime, ctimeMs } = statSync(file);
-    // Git compares whole seconds, of the clock that stamps files.
+    // Git compares whole seconds of the file system's clock.
     await eventually("the next second", () => {
       writeFileSync(join(base, "now"), "");
       return Math.floor(statSync(join(base, "now")).ctimeMs / 1000) > Math.floor(ctimeMs / 1000);
@@ -175,15 +175,15 @@ describe("a change that git status hides", () => {
     expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, untracked: 1 });
   });
 
-  test.each(["core.excludesFile", "git's default place"])(
+  test.each(["core.excludesFile", "git's default path"])(
     "does not count if info/exclude and the user's list in %s ignore it",
-    async (place) => {
+    async (source) => {
       const config = join(base, "config");
-      const list = join(base, place === "core.excludesFile" ? "all" : "xdg/git/ignore");
+      const list = join(base, source === "core.excludesFile" ? "all" : "xdg/git/ignore");
       mkdirSync(dirname(list), { recursive: true });
       writeFileSync(list, "litter\n");
       writeFileSync(config, "");
-      if (place === "core.excludesFile")
+      if (source === "core.excludesFile")
         git(repository, "config", "--file", config, "core.excludesFile", list);
       appendFileSync(join(repository, ".git/info/exclude"), "litter\nnotes\n");
       for (const name of ["litter", "notes"]) writeFileSync(join(path, name), "1\n");
@@ -200,7 +200,7 @@ describe("a change that git status hides", () => {
     expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, untracked: 1 });
   });
 
-  test("counts if a rebase keeps it aside", async () => {
+  test("counts if a rebase has stashed it", async () => {
     const env = { ...process.env, ...GIT_IDENTITY, GIT_SEQUENCE_EDITOR: "sed -i.bak '1i break'" };
     git(path, "commit", "--quiet", "--allow-empty", "--message", "second");
     git(repository, "branch", "kept", BRANCH);
@@ -321,7 +321,7 @@ describe("a worktree with submodules", () => {
     expect(await discardLoss(path, ENV)).toMatchObject({ nested });
   });
 
-  test("counts no commit that the submodule's remote, or the commit that it was cloned at, has", async () => {
+  test("does not count commits that the submodule's remote, or the commit that it was cloned at, has", async () => {
     const lib = await withSubmodules();
     git(lib, "switch", "--quiet", "-c", "work");
     commitFile(lib);
@@ -376,7 +376,7 @@ describe("a worktree with submodules", () => {
   });
 });
 
-test("a diff of a worktree with submodules › runs nothing of their configuration with diff.submodule=diff", async () => {
+test("a diff of a worktree with submodules › runs no program of their configuration with diff.submodule=diff", async () => {
   const lib = await withSubmodules();
   const ran = join(base, "ran");
   git(lib, "config", "diff.external", `touch '${ran}'; true`);
@@ -434,7 +434,7 @@ describe("a repository inside a worktree", () => {
     const counts = async () =>
       (await unsaved())?.nested.map((one) => `${one.path} ${one.commits}`).toSorted();
     expect(await counts()).toEqual(["ignored/cache.git 1", "ignored/own.git 2"]);
-    // It packs the pushed branch, too: then all commits count.
+    // pack-refs also packs the pushed branch: then all commits count.
     git(cache, "pack-refs", "--all");
     expect(await counts()).toEqual(["ignored/cache.git 2", "ignored/own.git 2"]);
   });
@@ -453,7 +453,7 @@ describe("a repository inside a worktree", () => {
     expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/cache.git", commits: 2 }] });
   });
 
-  test("counts every commit if it is bare and gc has run, even when all its files have one time", async () => {
+  test("counts every commit if it is bare and gc has run, even when all its files have the same time", async () => {
     const bare = join(path, "ignored/cache.git");
     git(path, "clone", "--quiet", "--bare", repository, bare);
     const elsewhere = join(base, "elsewhere");
@@ -469,7 +469,7 @@ describe("a repository inside a worktree", () => {
     const bare = join(repository, "fixture");
     git(repository, "clone", "--quiet", "--bare", repository, bare);
     git(bare, "remote", "remove", "origin");
-    // A commit holds no empty directory: without this file, it would have no refs.
+    // A commit contains no empty directory: without this file, the fixture would have no refs.
     git(bare, "update-ref", "refs/heads/loose", "main");
     commit(repository, "fixture");
     path = await addTree("ben");
@@ -477,7 +477,7 @@ describe("a repository inside a worktree", () => {
     expect(await unsavedIn(path, "teams/review/ben", ENV)).toBeUndefined();
   });
 
-  test("counts with files that only its own info/exclude ignores, apart from untracked ones", async () => {
+  test("counts files that only its own info/exclude ignores, separately from untracked files", async () => {
     const top = nest("first");
     appendFileSync(join(top, ".git/info/exclude"), "notes\n");
     writeFileSync(join(top, "notes"), "1\n");
@@ -485,7 +485,7 @@ describe("a repository inside a worktree", () => {
     expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, nested: [work] });
   });
 
-  test("keeps the worktree if its changes cannot be counted: another worktree, files of git elsewhere", async () => {
+  test("keeps the worktree if its changes cannot be counted: another worktree, a git directory elsewhere", async () => {
     const other = join(path, "ignored/tree");
     git(path, "worktree", "add", "--quiet", "--detach", other);
     await expect(unsaved()).rejects.toThrow(/ignored\/tree/);

@@ -139,13 +139,13 @@ describe("creating a worktree", () => {
   test("announces the path before it exists, and creates nothing if the announcement fails", async () => {
     let seen = "";
     const announce =
-      (there: (path: string) => void) => async (worktree: { path: string; branch: string }) => {
-        there(worktree.path);
+      (check: (path: string) => void) => async (worktree: { path: string; branch: string }) => {
+        check(worktree.path);
         seen = `${worktree.path} ${git(repository, "branch", "--list", worktree.branch)}`;
         throw new Error("not now");
       };
-    const isThere = (path: string): void => expect(existsSync(path)).toBe(false);
-    await expect(add({ onPlanned: announce(isThere) })).rejects.toThrow("not now");
+    const expectMissing = (path: string): void => expect(existsSync(path)).toBe(false);
+    await expect(add({ onPlanned: announce(expectMissing) })).rejects.toThrow("not now");
     expect(seen).toBe(`${join(repository, ".worktrees/ada")} `);
     expect(existsSync(join(repository, ".worktrees"))).toBe(false);
   });

@@ -9,12 +9,12 @@ import { listDir } from "../../../src/os/files/fs.ts";
 import type { AgentPaths } from "../../../src/protocol/paths.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const OURS = { instance: "now", name: "rev", timeoutMs: 240_000 };
+const START = { instance: "now", name: "rev", timeoutMs: 240_000 };
 
 describe("awaitReady", () => {
   test("resolves as soon as the agent announces readiness", async () => {
     const paths = await prepared();
-    const waiting = awaitReady(paths, OURS);
+    const waiting = awaitReady(paths, START);
     announce(paths, "now");
     expect(await waiting).toBe("ready");
   });
@@ -22,24 +22,24 @@ describe("awaitReady", () => {
   test("resolves at once if the agent announced readiness before", async () => {
     const paths = await prepared();
     expect(announce(paths, "now")).toBe("unheard");
-    expect(await awaitReady(paths, OURS)).toBe("ready");
+    expect(await awaitReady(paths, START)).toBe("ready");
   });
 
   test("ignores the status and exit record of an earlier start", async () => {
     const paths = await prepared();
     announce(paths, "earlier");
     replaceFile(paths.exit, JSON.stringify({ instance: "earlier", code: 1, at: 1, lastLines: [] }));
-    await expect(awaitReady(paths, { ...OURS, timeoutMs: 100 })).rejects.toMatchObject({
+    await expect(awaitReady(paths, { ...START, timeoutMs: 100 })).rejects.toMatchObject({
       code: "SPAWN_FAILED",
       details: { timedOut: true },
     });
   });
 
-  test("counts a wait of a machine that slept as a second", async () => {
+  test("counts a wait during which the machine slept as one second", async () => {
     const paths = await prepared();
-    let [nowMs, looks] = [0, 0];
+    let [nowMs, checks] = [0, 0];
     const slept = {
-      ...OURS,
+      ...START,
       timeoutMs: 30_000,
       now: () => {
         nowMs += 60_000;
@@ -47,8 +47,8 @@ describe("awaitReady", () => {
       },
     };
     const isAlive = () => {
-      looks += 1;
-      if (looks === 3) announce(paths, "now");
+      checks += 1;
+      if (checks === 3) announce(paths, "now");
       return true;
     };
     expect(await awaitReady(paths, { ...slept, isAlive })).toBe("ready");
@@ -56,7 +56,7 @@ describe("awaitReady", () => {
 
   test("fails if the launch script was killed, which rings no bell", async () => {
     const paths = await prepared();
-    await expect(awaitReady(paths, { ...OURS, isAlive: () => false })).rejects.toMatchObject({
+    await expect(awaitReady(paths, { ...START, isAlive: () => false })).rejects.toMatchObject({
       code: "SPAWN_FAILED",
       message: expect.stringContaining("was killed"),
     });
@@ -64,16 +64,16 @@ describe("awaitReady", () => {
 
   test("fails with the signal that ended the program", async () => {
     const paths = await prepared();
-    const exit = { instance: OURS.instance, code: 139, signal: "SIGSEGV", at: 1, lastLines: ["oh"] };
+    const exit = { instance: START.instance, code: 139, signal: "SIGSEGV", at: 1, lastLines: ["oh"] };
     replaceFile(paths.exit, JSON.stringify(exit));
     const message = expect.stringContaining("ended by SIGSEGV before it was ready: oh");
-    await expect(awaitReady(paths, OURS)).rejects.toMatchObject({ code: "SPAWN_FAILED", message });
+    await expect(awaitReady(paths, START)).rejects.toMatchObject({ code: "SPAWN_FAILED", message });
   });
 
   test("fails if the caller is interrupted", async () => {
     const paths = await prepared();
     const abort = new AbortController();
-    const waiting = awaitReady(paths, { ...OURS, signal: abort.signal });
+    const waiting = awaitReady(paths, { ...START, signal: abort.signal });
     abort.abort();
     await expect(waiting).rejects.toMatchObject({ code: "INTERRUPTED" });
   });
@@ -87,7 +87,7 @@ test("discardLaunch › removes the files of a failed start, and keeps other fil
   expect(listDir(paths.runtime)).toEqual([]);
 });
 
-test("discardLaunch › removes records that a killed agent or launch script has half written", async () => {
+test("discardLaunch › removes records that a killed agent or launch script left half written", async () => {
   const paths = await prepared();
   const ended = spawnSync(process.execPath, ["-p", "process.pid"], { encoding: "utf8" });
   for (const name of ["status.json", "exit.json"]) {

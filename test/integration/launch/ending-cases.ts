@@ -12,7 +12,7 @@ export interface EndingCase {
   readonly written: { readonly code: number; readonly signal?: string; readonly lines: boolean } | "nothing";
   /** How waiting processes are notified; the bell rings after the record is written. */
   readonly notifiedBy: "bell" | "lifeline" | "nothing";
-  /** There is no exit record, but our agent reports the state exited when its terminal closes. */
+  /** There is no exit record, but an agent of teams reports the state exited when its terminal closes. */
   readonly reportsExit?: boolean;
   /** `without terminal`: the agent outlives its pane. */
   readonly pane: "held" | "closed" | "continues" | "without terminal" | "starts again";

@@ -48,7 +48,7 @@ const expectNotification: Record<
 const expectPane: Record<EndingCase["pane"], (run: Launched, program: number) => Promise<unknown>> = {
   held: async (run) => {
     await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
-    // Earlier input is not handled late.
+    // Earlier input must not be handled now.
     run.tmux("send-keys", "-t", run.pane, "-l", "still held");
     await eventually("an echo", () => run.screen().includes("still held"));
   },

@@ -129,7 +129,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     return { run, full };
   }
 
-  test("rings although it cannot record a crash, and records it later", async () => {
+  test("rings even if it cannot record a crash, and records it later", async () => {
     const { run, full } = await launchedOnFullDisk();
     run.type("exit 3");
     expect(await run.bell.wait()).toBe("rung");

@@ -47,12 +47,12 @@ const stateIn = (ref: TeamRef) =>
     exit: readExit(ref, "dev"),
   }).state;
 
-test("prepareStarts › keeps the records of the earlier start, which describe the member until the next one writes its own", async () => {
+test("prepareStarts › keeps the records of the earlier start, which describe the member until the next start writes its own", async () => {
   const ref = await teamWithExited();
   expect(stateIn(ref)).toBe("exited");
   await prepareStarts([ref.paths.agent("dev")]);
   expect([readStatus(ref, "dev")?.sessionId, stateIn(ref)]).toEqual(["its-session", "exited"]);
-  // A second start, because the process of the first one was killed here.
+  // A second start, as if the process of the first one was killed here.
   await prepareStarts([ref.paths.agent("dev")]);
   expect([readStatus(ref, "dev")?.sessionId, stateIn(ref)]).toEqual(["its-session", "exited"]);
   writePlace(ref, "dev", { ...PLACE, instance: "second", panePid: process.pid });

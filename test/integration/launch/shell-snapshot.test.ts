@@ -48,19 +48,19 @@ describe.each(SHELLS)("snapshot of $name", ({ shell, file }) => {
     expect(readFileSync(snapshot ?? "", "utf8")).not.toMatch(/hunter2|sesame/);
     const out = join(home, "out");
     const command = `. "$1" || exit 9; eval 'echo x >${out}; echo y >${out}; hi; greet you; echo "$PATH"'`;
-    const said = execFileSync(shell, ["-c", command, "sh", snapshot ?? ""], {
+    const output = execFileSync(shell, ["-c", command, "sh", snapshot ?? ""], {
       env: { HOME: home, PATH: "/usr/bin:/bin" },
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     });
-    expect(said.split("\n").slice(0, 2)).toEqual(["hi  there", "hello you"]);
-    expect(said.split("\n")[2]).toMatch(new RegExp(`^${home}/own bin:`));
+    expect(output.split("\n").slice(0, 2)).toEqual(["hi  there", "hello you"]);
+    expect(output.split("\n")[2]).toMatch(new RegExp(`^${home}/own bin:`));
     // The snapshot contains no noclobber: the second write succeeds.
     expect(readFileSync(out, "utf8")).toBe("y\n");
   });
 
   test.skipIf(!existsSync(shell))(
-    "is not created if the start-up file exits or replaces the shell",
+    "is not created if the startup file exits or replaces the shell",
     async () => {
       for (const startup of ["exit 0\n", "exec true\n"]) {
         const home = homeWith(file, startup);
@@ -71,7 +71,7 @@ describe.each(SHELLS)("snapshot of $name", ({ shell, file }) => {
   );
 
   test.skipIf(!existsSync(shell))(
-    "is given up if the start-up file hangs, and leaves no process",
+    "is given up if the startup file hangs, and leaves no process",
     async () => {
       const home = homeWith(file, "sleep 1000\n");
       expect(await take(home, shell, 500)).toBeUndefined();
@@ -90,14 +90,14 @@ test.skipIf(!existsSync(FISH))("snapshot of fish › contains only PATH, for any
   );
   const snapshot = await take(home, FISH);
   expect(readFileSync(snapshot ?? "", "utf8")).not.toContain("hunter2");
-  const said = execFileSync("/bin/sh", ["-c", '. "$1"; echo "$PATH"', "sh", snapshot ?? ""], {
+  const output = execFileSync("/bin/sh", ["-c", '. "$1"; echo "$PATH"', "sh", snapshot ?? ""], {
     encoding: "utf8",
   });
-  expect(said).toMatch(new RegExp(`^${home}/it's own:`));
+  expect(output).toMatch(new RegExp(`^${home}/it's own:`));
 });
 
-describe("an agent whose start-up file is slow", () => {
-  /** Plans the snapshot of a shell whose start-up file waits for `go` in its home. */
+describe("an agent whose startup file is slow", () => {
+  /** Plans the snapshot of a shell whose startup file waits for `go` in its home. */
   const planned = (startup: string) => {
     const home = homeWith(".bashrc", startup);
     const env = { HOME: home, PATH: "/usr/bin:/bin", SHELL: "/bin/bash" };
@@ -107,7 +107,7 @@ describe("an agent whose start-up file is slow", () => {
   };
   const SLOW = `mkfifo "$HOME/go" && : <"$HOME/go"\ngreet() { echo "hello $1"; }\n`;
 
-  test("waits with its first command, and has the functions of the start-up file", async () => {
+  test("waits before its first command, and has the functions of the startup file", async () => {
     const { home, snapshot, env } = planned(SLOW);
     const taken = snapshot.take();
     const context = {
@@ -120,13 +120,13 @@ describe("an agent whose start-up file is slow", () => {
       snapshot: snapshotOf(env),
     };
     const result = bashTool.execute({ command: "greet you" }, context);
-    await eventually("the shell in its start-up file", () => existsSync(join(home, "go")));
+    await eventually("the shell in its startup file", () => existsSync(join(home, "go")));
     writeFileSync(join(home, "go"), "");
     expect(await result).toMatchObject({ content: "hello you" });
     await taken;
   });
 
-  test("waits no longer than its limit, than the shell, or than its turn", async () => {
+  test("stops waiting at its limit, and when the shell or its turn ends", async () => {
     const { home, snapshot, env } = planned(SLOW);
     const limited = snapshotOf(env, 100);
     expect(await limited()).toBeUndefined();
@@ -135,7 +135,7 @@ describe("an agent whose start-up file is slow", () => {
     aborted.abort();
     expect(await waiting).toBeUndefined();
     const taken = snapshot.take();
-    await eventually("the shell in its start-up file", () => existsSync(join(home, "go")));
+    await eventually("the shell in its startup file", () => existsSync(join(home, "go")));
     writeFileSync(join(home, "go"), "");
     await taken;
     expect(await limited()).toBe(snapshot.file);
@@ -165,7 +165,7 @@ test("takeSnapshot › removes its own snapshots older than a week, and keeps ot
   for (const name of old) expect(names).not.toContain(name);
 });
 
-test("takeSnapshot › removes what killed processes have not redacted, but nothing that a shell may still write", async () => {
+test("takeSnapshot › removes files that killed processes have not redacted, but no file that a shell may still write", async () => {
   const root = join(temporaryDirectory(), "root");
   const directory = join(root, "shell-snapshots");
   mkdirSync(directory, { recursive: true });

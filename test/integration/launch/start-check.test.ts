@@ -26,7 +26,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     await eventually("the refusal", () => run.screen().includes("teams resume audit"));
   });
 
-  test("refuses the environment of its agent, if the place record names another process", async () => {
+  test("refuses to start in the environment of its agent if the place record names another process", async () => {
     const run = await launched(shell);
     const line = commandLine(run.outer());
     writePlace(run, { instance: run.instance, panePid: run.outer() });
@@ -45,7 +45,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     const instance = owner === "own" ? run.instance : "00000000-0000-4000-8000-000000000000";
     writePlace(run, { instance, panePid: 4_194_999, spawnedAt: 1 }, indent);
     const place = run.paths.place;
-    // Its own process id, known only now.
+    // The shell's own process id is known only now.
     const start = `sed "s/4194999/$$/" ${place} >${place}.new && mv ${place}.new ${place} && exec ${line}`;
     const { status, stderr } = again(run, start, { ...run.t.env, TEAMS_INSTANCE: run.instance });
     expect(stderr.includes("was not started")).toBe(what === "refuses");

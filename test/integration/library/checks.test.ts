@@ -13,7 +13,7 @@ import {
   privateOptions,
 } from "../../support/library/library-team.ts";
 
-/** The config of the team, which no refused call changes. */
+/** Returns the config of the team, which no refused call may change. */
 function configIn({ env }: PrivateOptions): string {
   return readFileSync(join(env.TEAMS_HOME ?? "", "teams/crew/config.json"), "utf8");
 }
@@ -119,7 +119,7 @@ describe("input of the library", () => {
     expect(await errorsOf(calls)).toEqual(calls.map(() => error));
   });
 
-  it("takes a directory of recordings relative to its own", async () => {
+  it("resolves a directory of recordings relative to its own directory", async () => {
     const options = privateOptions();
     await createTeam("crew", { ...options, recording: "casts" });
     expect(configIn(options)).toContain(JSON.stringify(join(options.cwd, "casts")));

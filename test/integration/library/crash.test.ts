@@ -5,7 +5,7 @@ import { prepareRun, writeStatus } from "../../../src/team/records/write-records
 import { codeOf, errorOf, libraryTeam } from "../../support/library/library-team.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
-/** A team whose teammate `ada` has crashed, and the id of that request. */
+/** Creates a team whose teammate `ada` has crashed. @returns also the id of the request about the crash */
 async function withCrash() {
   const { team, ref, options } = await libraryTeam();
   await addMembers(ref, [{ name: "ada", cwd: options.cwd }]);

@@ -9,7 +9,7 @@ import { openRequest, readAnswer } from "../../../src/team/requests/requests.ts"
 import { codeOf, libraryTeam } from "../../support/library/library-team.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
-/** A team with the idle teammate `ada`, whose process is that of this test, and `ben`, who has crashed. */
+/** Creates a team with the idle teammate `ada`, whose process is that of this test, and `ben`, who has crashed. */
 async function withTwo() {
   const { team, ref, options } = await libraryTeam();
   await addMembers(ref, [
@@ -23,7 +23,7 @@ async function withTwo() {
 }
 
 describe("members in the library", () => {
-  it("get a broadcast, and a message, unless they do not run", async () => {
+  it("get broadcasts and messages, unless they are not running", async () => {
     const { team, ada, ben } = await withTwo();
     expect(await team.broadcast("The build is green.")).toEqual({ recipients: ["ada"], skipped: ["ben"] });
     expect(await ada.send("Look at it.", { summary: "a request" })).toMatchObject({ to: "ada" });
@@ -58,7 +58,7 @@ describe("members in the library", () => {
     expect(await ada.inbox()).toMatchObject([{ protocol: "interrupt_request" }]);
   });
 
-  it("get modes and limits of their own", async () => {
+  it("get their own modes and limits", async () => {
     const { team, ada } = await withTwo();
     expect(await ada.setMode("acceptEdits")).toMatchObject({ name: "ada", mode: "acceptEdits" });
     expect(await ada.setBudget({ maxTokens: 5 })).toMatchObject({ name: "ada", limits: { maxTokens: 5 } });
@@ -88,7 +88,7 @@ describe("members in the library", () => {
     expect([undone.blockedBy, undone.metadata]).toEqual([[], {}]);
   });
 
-  it("have requests of their own, and get the answers", async () => {
+  it("have their own requests, and get the answers", async () => {
     const { team, ref, ada, ben } = await withTwo();
     const asked = { from: "ada", at: 1 } as const;
     const question = { id: "question-1-abcdefg", kind: "question", summary: "Which colour?" } as const;

@@ -14,7 +14,7 @@ import {
   privateOptions,
 } from "../../support/library/library-team.ts";
 
-/** The options of a run whose lead plays these turns, without tmux. */
+/** Returns the options of a run without tmux, whose lead plays these turns. */
 function runOf(...turns: readonly object[]): RunOptions {
   return runIn(privateOptions(), ...turns);
 }
@@ -54,7 +54,7 @@ describe("runTeam", () => {
     expect((await runTeam({ ...run, goal: "-" })).result).toBe("I heard -");
   });
 
-  it("gives `onEvent` one event after the other, and resolves after the last", async () => {
+  it("passes `onEvent` one event after the other, and resolves after the last", async () => {
     const seen: TeamEvent[] = [];
     let isBusy = false;
     const { team } = await runTeam({
@@ -113,7 +113,7 @@ describe("runTeam", () => {
     expect(seen).toContainEqual(expect.objectContaining({ type: "agent", what: "turn_ended" }));
   });
 
-  it("passes each option as the command line takes it", async () => {
+  it("passes each option as the command line expects it", async () => {
     const options = privateOptions();
     const program = join(options.cwd, "teams.cjs");
     const printed = '{ team: "docs", outcome: "completed", result: JSON.stringify(process.argv.slice(2)) }';
@@ -148,7 +148,7 @@ describe("runTeam", () => {
     ]);
   });
 
-  it("has the options of its lead, and keeps the team", async () => {
+  it("applies the options to its lead, and keeps the team", async () => {
     const options = privateOptions();
     await runTeam({
       ...runIn(options, { say: "Done." }),

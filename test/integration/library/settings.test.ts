@@ -7,7 +7,7 @@ import { git } from "../../support/files/git.ts";
 import { codeOf, libraryTeam } from "../../support/library/library-team.ts";
 
 describe("settings in the library", () => {
-  it("give the prices of the user, as for the command line", async () => {
+  it("provide the user's prices, as for the command line", async () => {
     const { team, ref, options } = await libraryTeam();
     await addMembers(ref, [{ name: "ada", cwd: options.cwd, model: "mystery-1" }]);
     const ada = team.teammate("ada");
@@ -17,7 +17,7 @@ describe("settings in the library", () => {
     expect(await ada.setBudget({ maxCostUsd: 1 })).toMatchObject({ limits: { maxCostUsd: 1 } });
   });
 
-  it("give the user's agent types and the place of worktrees to a new teammate", async () => {
+  it("provide a new teammate with the user's agent types and the directory of worktrees", async () => {
     const { team, ref, options } = await libraryTeam();
     const { cwd } = options;
     const { root } = ref.home;

@@ -32,7 +32,7 @@ describe("a teammate that the library starts", () => {
     const { team } = await teamIn(t.home, t.env);
     const start = { cli: "fake", effort: "high", teammateMode: "process" } as const;
     const ada = await team.spawn("ada", { ...start, prompt: "say: hello from it" });
-    await eventually("its words", async () =>
+    await eventually("its message", async () =>
       (await team.inbox({ from: "ada" })).some(({ text }) => text.includes("hello from it")),
     );
     expect(await ada.status()).toMatchObject({ model: "fake", backend: "process" });

@@ -12,7 +12,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 /** Longer than any stall of the machine. */
 const PATIENT = { timeoutMs: 180_000 };
 
-/** A team, and options for a teammate without a pane that plays these turns. */
+/** Creates a team, and options for a teammate without a pane that plays these turns. */
 async function withPlay(...turns: readonly object[]) {
   const made = await libraryTeam();
   const playbook = join(made.options.cwd, "play.json");
@@ -72,7 +72,7 @@ describe("a teammate that the library starts", () => {
     const { team, start } = await withPlay({ on: { contains: "Begin" }, say: "I began." });
     const ada = await team.spawn("ada", { ...start, prompt: "Begin." });
     await ada.wait(PATIENT);
-    await eventually("her words", async () => (await ada.peek()).join("\n").includes("I began."));
+    await eventually("her output", async () => (await ada.peek()).join("\n").includes("I began."));
     expect(await team.peek("ada", { lines: 1 })).toHaveLength(1);
     const seen: TeamEvent[] = [];
     for await (const event of ada.events({ since: 0 })) {
@@ -146,6 +146,6 @@ describe("a teammate that the library starts", () => {
     expect(await ada.resume()).toMatchObject({ name: "ada", outcome: "alive" });
     await ada.send("Go on.");
     await ada.wait(PATIENT);
-    await eventually("her words", async () => (await ada.peek()).join("\n").includes("I went on."));
+    await eventually("her output", async () => (await ada.peek()).join("\n").includes("I went on."));
   });
 });

@@ -169,14 +169,14 @@ describe("waiting", () => {
 });
 
 describe("events", () => {
-  it("yields past events with `since`, otherwise only new ones", async () => {
+  it("yields past events with `since`, and only new events without it", async () => {
     const { team } = await libraryTeam();
     await team.tasks.add({ subject: "past" });
-    const news = team.events();
+    const newEvents = team.events();
     await team.tasks.add({ subject: "new" });
-    const first = (await news.next()).value as TeamEvent;
+    const first = (await newEvents.next()).value as TeamEvent;
     expect(first).toMatchObject({ type: "task", what: "created" });
-    await news.return?.();
+    await newEvents.return?.();
     const all: string[] = [];
     for await (const event of team.events({ since: 0 })) {
       if (event.type !== "task") continue;
@@ -204,22 +204,22 @@ describe("events", () => {
     expect(seen.slice(-2)).toEqual(["2", "3"]);
   });
 
-  it("yields a new event, even if the log is rotated before the first one is wanted", async () => {
+  it("yields a new event, even if the log is rotated before the first event is requested", async () => {
     const { team, ref } = await libraryTeam();
     await team.tasks.add({ subject: "past" });
-    const news = team.events();
+    const newEvents = team.events();
     await team.tasks.add({ subject: "new" });
     renameSync(ref.paths.events, rotatedPath(ref.paths.events));
     await team.tasks.add({ subject: "next" });
     const seen: string[] = [];
-    for await (const event of news) {
+    for await (const event of newEvents) {
       if (event.type === "task") seen.push(event.taskId);
       if (seen.at(-1) === "3") break;
     }
     expect(seen.slice(-2)).toEqual(["2", "3"]);
   });
 
-  it("ends at once by `return`, by the signal, and when the team is deleted", async () => {
+  it("ends at once on `return`, on the signal, and when the team is deleted", async () => {
     const { team } = await libraryTeam();
     const returned = team.events();
     const waiting = returned.next();

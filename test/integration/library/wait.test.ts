@@ -9,7 +9,7 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { codeOf, errorOf, libraryTeam } from "../../support/library/library-team.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
-/** A team whose teammate `ada` is idle: its process is that of this test. */
+/** Creates a team whose teammate `ada` is idle: its process is that of this test. */
 async function withAda(): Promise<Awaited<ReturnType<typeof libraryTeam>> & { readonly ada: Teammate }> {
   const made = await libraryTeam();
   await addMembers(made.ref, [{ name: "ada", cwd: made.options.cwd }]);
@@ -41,7 +41,7 @@ describe("Teammate.wait", () => {
     });
   });
 
-  it("says at its time limit what the member does", async () => {
+  it("says at its time limit what the member is doing", async () => {
     const { ada, ref } = await withAda();
     writeStatus(ref, "ada", statusOf({ state: "running" }));
     expect(await errorOf(ada.wait({ timeoutMs: 1 }))).toMatchObject({
@@ -63,7 +63,7 @@ describe("Teammate.wait", () => {
     },
   );
 
-  it("still resolves for what a crashed member has done, and for what `until` awaits", async () => {
+  it("still resolves for the completed tasks of a crashed member, and for the condition `until`", async () => {
     const { ada, ref } = await withAda();
     crash(ref);
     expect(await ada.wait({ tasks: true })).toMatchObject({ name: "ada", state: "crashed" });
@@ -119,7 +119,7 @@ describe("Team.wait", () => {
 });
 
 describe("an error of the caller's function", () => {
-  it("is thrown as it is, even if it looks like one of the system or of the library", async () => {
+  it("is thrown as it is, even if it looks like an error of the system or of the library", async () => {
     const { team } = await libraryTeam();
     const errors = [
       Object.assign(new Error("EACCES: open"), { code: "EACCES", syscall: "open" }),

@@ -14,23 +14,23 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import {
-  contextBesideTmux,
+  contextOutsideTmux,
   foreignPeer,
   IDLE,
   joinByHand,
   peerSays,
   peerTakes,
-  teamBesideTmux,
+  teamInTmuxHome,
 } from "../../support/team/foreign-peer.ts";
-import { lookingContext } from "../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../support/team/reconcile-context.ts";
 import { statusOf } from "../../support/team/status-records.ts";
 import { testHome, testTeam } from "../../support/team/test-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const give = (ref: TeamRef, text = "work") => sendMessage(ref, { from: LEAD_NAME, to: "ada", text });
+const sendWork = (ref: TeamRef, text = "work") => sendMessage(ref, { from: LEAD_NAME, to: "ada", text });
 
-async function shown(ref: TeamRef, ctx = lookingContext(ref)) {
+async function shown(ref: TeamRef, ctx = reconcileContext(ref)) {
   const { members } = await teamStatus(ctx);
   const ada = members.find(({ name }) => name === "ada");
   return { state: ada?.state, stateFrom: ada?.stateFrom, alive: ada?.alive, activity: ada?.activity };
@@ -51,7 +51,7 @@ test.each(["marks", "removes"] as const)(
     const ref = await testTeam();
     await joinByHand(ref, "ada");
     expect(await shown(ref)).toMatchObject({ state: "unknown", stateFrom: null, alive: null });
-    await give(ref);
+    await sendWork(ref);
     expect(await shown(ref)).toMatchObject({ state: "unknown", stateFrom: "inbox" });
     peerTakes(ref, "ada", how);
     expect(await shown(ref)).toMatchObject({ state: "running", stateFrom: "inbox" });
@@ -66,13 +66,13 @@ test.each([
   ["removes", "idle"],
   ["removes", "unknown"],
 ] as const)(
-  "a CLI that %s its messages › is running from then on until its process looks, although its status says %s",
+  "a CLI that %s its messages › is running until its process reports what it has seen, although its status says %s",
   async (how, state) => {
     const ref = await testTeam(["ada"]);
     const reported = statusOf({ ownInbox: true, state, activity: "before" });
     writeStatus(ref, "ada", { ...reported, newestTaken: 0 });
-    const busy = () => runState(lookingContext(ref)).busy;
-    await give(ref);
+    const busy = () => runState(reconcileContext(ref)).busy;
+    await sendWork(ref);
     expect([(await shown(ref)).state, busy()]).toEqual([state, 1]);
     peerTakes(ref, "ada", how);
     expect(await shown(ref)).toEqual({ state: "running", stateFrom: "inbox", alive: true, activity: "" });
@@ -104,13 +104,13 @@ test("a foreign member › needs input while its permission waits, and runs once
   await joinByHand(ref, "ada");
   peerSays(ref, "ada", PERMISSION);
   expect(await shown(ref)).toMatchObject({ state: "needs-input", stateFrom: "request" });
-  expect(runState(lookingContext(ref)).busy).toBe(1);
-  await answerApproval(lookingContext(ref), PERMISSION.request_id, { approve: true });
+  expect(runState(reconcileContext(ref)).busy).toBe(1);
+  await answerApproval(reconcileContext(ref), PERMISSION.request_id, { approve: true });
   peerTakes(ref, "ada");
   expect(await shown(ref)).toMatchObject({ state: "running", stateFrom: "inbox" });
   peerSays(ref, "ada", IDLE);
   expect(await shown(ref)).toMatchObject({ state: "idle" });
-  expect(runState(lookingContext(ref)).busy).toBe(0);
+  expect(runState(reconcileContext(ref)).busy).toBe(0);
 });
 
 test("a foreign member › has failed, with the reason, after a turn that failed", async () => {
@@ -121,30 +121,30 @@ test("a foreign member › has failed, with the reason, after a turn that failed
   expect(await shown(ref)).toMatchObject({ state: "failed", stateFrom: "notice", activity: failureReason });
 });
 
-test("a foreign member › counts in the list of teams once it has shown a sign", async () => {
+test("a foreign member › counts in the list of teams once its state is known", async () => {
   const ref = await testTeam();
   const listed = () => listTeams(ref.home).map((entry) => teamOverview(ref.home, entry).state);
   await joinByHand(ref, "ada");
   expect(listed()).toEqual(["stopped"]);
   peerSays(ref, "ada", IDLE);
   expect(listed()).toEqual(["idle"]);
-  await give(ref);
+  await sendWork(ref);
   peerTakes(ref, "ada");
   expect(listed()).toEqual(["running"]);
 });
 
-test("a foreign member › is not idle by the notice of an earlier member of its name", async () => {
+test("a foreign member › is not idle because of a notice from an earlier member of the same name", async () => {
   const ref = await testTeam();
   peerSays(ref, "ada", IDLE, Date.now() - 60_000);
   await joinByHand(ref, "ada");
   expect(await shown(ref)).toMatchObject({ state: "unknown" });
 });
 
-test("a foreign member › has the pid and pane of its proven process, and has crashed when that is killed", async () => {
+test("a foreign member › has the pid and pane of its proven process, and has crashed when the process is killed", async () => {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
-  const ctx = contextBesideTmux(t, ref);
+  const ref = await teamInTmuxHome(t);
+  const ctx = contextOutsideTmux(t, ref);
   const peer = await foreignPeer(t, ref, "ada");
   peerSays(ref, "ada", IDLE);
   const [, ada] = (await teamStatus(ctx)).members;
@@ -162,14 +162,14 @@ test("a foreign member › has the pid and pane of its proven process, and has c
 test("a foreign member › has exited when its pane is closed after it agreed to shut down", async () => {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
-  const ctx = contextBesideTmux(t, ref);
+  const ref = await teamInTmuxHome(t);
+  const ctx = contextOutsideTmux(t, ref);
   const peer = await foreignPeer(t, ref, "ada");
   await teamStatus(ctx);
   peerSays(ref, "ada", { type: "shutdown_approved", requestId: "shutdown-1@ada" });
   expect(await shown(ref, ctx)).toMatchObject({ state: "stopping", alive: true });
   t.tmux("kill-pane", "-t", peer.pane);
-  await eventually("its end", async () => (await shown(ref, ctx)).state === "exited");
+  await eventually("the member's exit", async () => (await shown(ref, ctx)).state === "exited");
 });
 
 test.each([
@@ -180,7 +180,7 @@ test.each([
   const home = testHome();
   const from = fileURLToPath(new URL(`../../fixtures/peers/${version}/team`, import.meta.url));
   cpSync(from, join(home.root, "teams", name), { recursive: true });
-  const { members } = await teamStatus(lookingContext(teamRef(home, name)));
+  const { members } = await teamStatus(reconcileContext(teamRef(home, name)));
   const [lead, ...others] = members;
   expect(lead).not.toHaveProperty("stateFrom");
   expect(others.map((one) => `${one.name} ${one.state} ${one.stateFrom}`)).toEqual(expected);

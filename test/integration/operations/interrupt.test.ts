@@ -49,7 +49,7 @@ describe("interruptAgent", () => {
     },
   );
 
-  it("does nothing for an agent that is paused between turns, and asks one that is paused in a turn", async () => {
+  it("does nothing for an agent paused between turns, and asks an agent paused in a turn", async () => {
     const resting = await withStatus({ state: "paused", resting: true });
     expect(await interruptAgent(contextOf(resting), "dev")).toEqual({ name: "dev", outcome: "idle" });
     expect(await requests(resting)).toEqual([]);
@@ -65,7 +65,7 @@ describe("interruptAgent", () => {
     await expect(interruptAgent(contextOf(ref), "dev")).rejects.toMatchObject({ code: "RECIPIENT_INACTIVE" });
   });
 
-  it("is sent to another program's agent without waiting", async () => {
+  it("sends a request to another program's agent, and does not wait", async () => {
     const ref = await testTeam(["peer"]);
     expect(await interruptAgent(contextOf(ref), "peer")).toEqual({ name: "peer", outcome: "asked" });
     expect((await unreadMessages(ref, "peer")).map(({ protocol }) => protocol?.type)).toEqual([

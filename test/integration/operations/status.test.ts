@@ -20,7 +20,7 @@ import { writeRecord, writeStatus } from "../../../src/team/records/write-record
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { withExpiredUnassigned } from "../../../src/team/tasks/lease.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { lookingContext } from "../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../support/team/reconcile-context.ts";
 import { retireMember } from "../../support/team/retire-member.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 import { testTeam } from "../../support/team/test-team.ts";
@@ -34,7 +34,7 @@ test("teamStatus › names a dependency cycle once no other work is left", async
   ] as const) {
     await changeTask(ref, id, (task) => ({ ...task, blockedBy: [blocker] }));
   }
-  const found = async (): Promise<unknown> => (await teamStatus(lookingContext(ref))).deadlock;
+  const found = async (): Promise<unknown> => (await teamStatus(reconcileContext(ref))).deadlock;
   expect(await found()).toBeNull();
   await changeTask(ref, "3", (task) => ({ ...task, status: "completed" }));
   expect(await found()).toEqual({ kind: "cycle", tasks: ["1", "2"] });
@@ -45,7 +45,7 @@ test("teamStatus › names a blocking owner that is dead or not a member", async
   writeStatus(ref, "a", statusOf({ process: deadProcess() }));
   await createTask(ref, { subject: "1", owner: "a" });
   await createTask(ref, { subject: "2", owner: "b", blockedBy: ["1"] });
-  const found = async (): Promise<unknown> => (await teamStatus(lookingContext(ref))).deadlock;
+  const found = async (): Promise<unknown> => (await teamStatus(reconcileContext(ref))).deadlock;
   expect(await found()).toEqual({ kind: "dead-owner", owner: "a", tasks: ["1"] });
   await changeTask(ref, "1", (task) => ({ ...task, owner: "stranger" }));
   expect(await found()).toEqual({
@@ -63,13 +63,13 @@ test("teamStatus › names a blocking owner that is dead or not a member", async
   }
 });
 
-test("teamStatus › shows what a working member calls its newest task in progress, then its step", async () => {
+test("teamStatus › shows the active form of a working member's newest task in progress, then its step", async () => {
   const ref = await testTeam(["dev", "peer"]);
   for (const owner of ["dev", "dev", "peer"]) await createTask(ref, { subject: "x", owner });
   for (const [id, activeForm] of Object.entries({ 1: "Reading", 2: "Counting files", 3: "Checking" }))
     await changeTask(ref, id, (task) => ({ ...task, activeForm, status: "in_progress" }));
   const activities = async (): Promise<unknown> =>
-    (await teamStatus(lookingContext(ref))).members.slice(1).map(({ activity }) => activity);
+    (await teamStatus(reconcileContext(ref))).members.slice(1).map(({ activity }) => activity);
   writeStatus(ref, "dev", statusOf({ state: "running", activity: "Bash(wc -l)" }));
   expect(await activities()).toEqual(["Counting files: Bash(wc -l)", "Checking"]);
   writeStatus(ref, "dev", statusOf({ state: "needs-input", activity: "asks: Bash(rm x)" }));
@@ -100,7 +100,7 @@ test("teamStatus › shows a dead owner's task as free before it is unassigned (
     ["a", "in_progress"],
   ]);
   expect(seen[0]?.metadata).toEqual({ keep: 1 });
-  const { tasks, members } = await teamStatus(lookingContext(ref));
+  const { tasks, members } = await teamStatus(reconcileContext(ref));
   expect(tasks).toMatchObject({ pending: 1, inProgress: 3 });
   expect(members[1]).toMatchObject({ name: "a", taskIds: ["2", "3", "4"] });
 });
@@ -110,19 +110,19 @@ test("teamStatus › counts each member's messages by state (S28)", async () => 
   await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "one" });
   await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "two" });
   writeStatus(ref, "a", { ...statusOf(), inTurn: 1 });
-  const { members } = await teamStatus(lookingContext(ref));
+  const { members } = await teamStatus(reconcileContext(ref));
   expect(members[1]).toMatchObject({ unread: 2, mail: { queued: 2, delivered: 0, inTurn: 1 } });
 });
 
 const PLACE = { instance: "new", backend: "tmux", panePid: process.pid, spawnedAt: 1 };
 
-test("teamStatus › counts a message as unread that begins a turn while it looks", async () => {
+test("teamStatus › counts a message as unread if its turn begins during the query", async () => {
   const ref = await testTeam(["a"]);
   await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "one" });
   writePlace(ref, "a", { ...PLACE, instance: "i" });
   const idle = statusOf({ instance: "i", process: ownIdentity(), state: "idle" });
   writeStatus(ref, "a", idle);
-  const ctx = lookingContext(ref);
+  const ctx = reconcileContext(ref);
   const present = async (): Promise<ReadonlySet<string>> => {
     writeStatus(ref, "a", { ...idle, state: "running" });
     const keys = (await unreadMessages(ref, "a")).map(({ key }) => key);
@@ -139,7 +139,7 @@ describe("teamStatus › lists the tasks as they are after its query", () => {
   /** Makes a change during the query: after the records of the members were read. */
   async function statusDuring(ref: TeamRef, change: () => Promise<unknown>) {
     writePlace(ref, "a", { ...PLACE, instance: "i" });
-    const ctx = lookingContext(ref);
+    const ctx = reconcileContext(ref);
     const present = async (): Promise<ReadonlySet<string>> => {
       await change();
       return new Set(["i"]);
@@ -175,19 +175,19 @@ describe("teamStatus › lists the tasks as they are after its query", () => {
 });
 
 /** Returns the state of the member `a`, and the number of open requests. */
-async function stateIn(ref: TeamRef, ctx = lookingContext(ref)): Promise<unknown[]> {
+async function stateIn(ref: TeamRef, ctx = reconcileContext(ref)): Promise<unknown[]> {
   const { members, approvals } = await teamStatus(ctx);
   return [members.find(({ name }) => name === "a")?.state, approvals.length];
 }
 
-test("teamStatus › shows a member as exited whose process ends as agreed while it looks", async () => {
+test("teamStatus › shows a member as exited if its process ends as agreed during the query", async () => {
   const ref = await testTeam(["a"]);
   const agent = spawn("sleep", ["1000"]);
   onTestFinished(() => void agent.kill("SIGKILL"));
   const process = identityOf(agent.pid ?? 0) ?? deadProcess();
   writePlace(ref, "a", { ...PLACE, instance: "i" });
   writeStatus(ref, "a", statusOf({ instance: "i", process, state: "idle" }));
-  const ctx = lookingContext(ref);
+  const ctx = reconcileContext(ref);
   const present = async (): Promise<ReadonlySet<string>> => {
     writeStatus(ref, "a", statusOf({ instance: "i", process, state: "exited" }));
     agent.kill("SIGKILL");
@@ -206,10 +206,10 @@ describe("teamStatus › shows a member as starting", () => {
   test("when it has a place and no status, even for a command without backends", async () => {
     const ref = await testTeam(["a"]);
     writePlace(ref, "a", { ...PLACE, ...own() });
-    const ctx = lookingContext(ref);
+    const ctx = reconcileContext(ref);
     const files = { ...ctx, backends: { ...ctx.backends, of: () => undefined } };
     expect(await stateIn(ref, files)).toEqual(["starting", 0]);
-    // A backend that does not list the place knows that it is gone.
+    // A backend that does not list the place knows that the member is gone.
     expect(await stateIn(ref)).toEqual(["crashed", 1]);
   });
 
@@ -226,9 +226,9 @@ describe("teamStatus › shows a member as starting", () => {
       }));
     const by = identityOf(spawner.pid ?? 0) ?? deadProcess();
     await claim({ instance: "new", first: true, by, at: Date.now() });
-    const ctx = lookingContext(ref);
+    const ctx = reconcileContext(ref);
     expect(await stateIn(ref, ctx)).toEqual(["starting", 0]);
-    // Between the records of the members and the verdict on them.
+    // Runs after the records of the members are read, and before their states are judged.
     const present = async (): Promise<ReadonlySet<string>> => {
       writePlace(ref, "a", { ...PLACE, ...own() });
       await claim(undefined);
@@ -272,10 +272,10 @@ describe("teamStatus › shows a member as starting", () => {
 test("a run › waits for a member whose turn ends are unseen only while it has a task in progress", async () => {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf({ state: "unknown" }));
-  expect(runState(lookingContext(ref)).busy).toBe(0);
+  expect(runState(reconcileContext(ref)).busy).toBe(0);
   await createTask(ref, { subject: "1", owner: "a" });
   await changeTask(ref, "1", (task) => ({ ...task, status: "in_progress" }));
-  expect(runState(lookingContext(ref)).busy).toBe(1);
+  expect(runState(reconcileContext(ref)).busy).toBe(1);
   await changeTask(ref, "1", (task) => ({ ...task, status: "completed" }));
-  expect(runState(lookingContext(ref)).busy).toBe(0);
+  expect(runState(reconcileContext(ref)).busy).toBe(0);
 });

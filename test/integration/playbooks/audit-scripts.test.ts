@@ -47,12 +47,12 @@ function commit(message = "x"): void {
   git("commit", "-q", "-m", message);
 }
 
-interface Ran {
+interface Run {
   readonly status: number | null;
   readonly out: string;
 }
 
-function script(name: string, args: readonly string[] = [], cwd = repo, env: NodeJS.ProcessEnv = ENV): Ran {
+function script(name: string, args: readonly string[] = [], cwd = repo, env: NodeJS.ProcessEnv = ENV): Run {
   const { status, stdout, stderr } = spawnSync("sh", [join(SCRIPTS, `${name}.sh`), ...args], {
     cwd,
     env,
@@ -145,7 +145,7 @@ describe("audit scripts › hostile file names", () => {
     }
   });
 
-  test("of Latin-1 bytes or 4,000 characters are escaped or cut, and still counted", () => {
+  test("of Latin-1 bytes or 4,000 characters are escaped or truncated, and still counted", () => {
     writeFileSync(
       Buffer.concat([Buffer.from(`${repo}/caf`), Buffer.from([0xe9]), Buffer.from(".c")]),
       "x".repeat(9000),
@@ -243,7 +243,7 @@ describe("audit history", () => {
     expect(figure("history", "Commits")).toMatch(/^6 by 2 authors, \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d$/);
   });
 
-  test("says so when the clone is shallow", () => {
+  test("reports a shallow clone", () => {
     put({ a: "1\n" });
     commit();
     put({ a: "2\n" });
@@ -265,7 +265,7 @@ describe("audit history", () => {
     ]);
   });
 
-  test("counts no touches for merge commits", () => {
+  test("does not count touches of merge commits", () => {
     put({ a: "1\n" });
     commit();
     git("checkout", "-q", "-b", "side");

@@ -22,7 +22,7 @@ it("docs/playbooks.md has one row for each tool with its required and optional f
   );
 });
 
-/** The fields of a row; text in brackets explains the field before it. */
+/** The fields of a row; text in parentheses explains the field before it. */
 function fieldsOf(cell: string): string[] {
   return [...cell.replace(/\([^)]*\)/g, "").matchAll(/`([^`]+)`/g)].map(([, field = ""]) => field).sort();
 }

@@ -19,24 +19,24 @@ const fail = (ref: TeamRef): void => recordEvent(ref, { type: "idle", reason: "a
 
 it("reportEventFailures › reports the first failure to the reader of each team", () => {
   const [one, two] = [brokenTeam("one"), brokenTeam("two")];
-  const said: string[] = [];
-  reportEventFailures(one, () => said.push("one"));
-  reportEventFailures(two, () => said.push("two"));
+  const reports: string[] = [];
+  reportEventFailures(one, () => reports.push("one"));
+  reportEventFailures(two, () => reports.push("two"));
   for (const ref of [one, one, two, two]) fail(ref);
-  expect(said).toEqual(["one", "two"]);
+  expect(reports).toEqual(["one", "two"]);
 });
 
-it("reportEventFailures › follows a team that gets another name, and reports nothing after the end", () => {
+it("reportEventFailures › follows a renamed team, and reports nothing after forgetEventFailures", () => {
   const [before, after] = [brokenTeam("before"), brokenTeam("after")];
   const ref = movableRef({ ...before, home: after.home });
-  const said: string[] = [];
-  reportEventFailures(ref, (text) => said.push(text));
+  const reports: string[] = [];
+  reportEventFailures(ref, (text) => reports.push(text));
   ref.moveTo(after.team);
   fail(before);
   fail(after);
-  expect(said).toEqual([expect.stringContaining("EISDIR")]);
-  reportEventFailures(ref, (text) => said.push(text));
+  expect(reports).toEqual([expect.stringContaining("EISDIR")]);
+  reportEventFailures(ref, (text) => reports.push(text));
   forgetEventFailures(ref);
   fail(ref);
-  expect(said).toHaveLength(1);
+  expect(reports).toHaveLength(1);
 });

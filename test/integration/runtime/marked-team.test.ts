@@ -37,7 +37,7 @@ it("markedTeam › finds the team of a living lead in the pane, else that of the
   expect(await markedTeam(env)).toBeUndefined();
 });
 
-it("markedTeam › ignores marks of other roots, of missing teams and of no valid name", async () => {
+it("markedTeam › ignores marks of other roots, of missing teams and with invalid names", async () => {
   const t = await withTeams(["one", "two"]);
   const { pane } = t.session();
   const root = rootTag(teamsHome(t.env).root);
@@ -52,12 +52,12 @@ it("markedTeam › ignores marks of other roots, of missing teams and of no vali
   expect(await marked("../../etc")).toBeUndefined();
 });
 
-it("markedTeam › finds none outside tmux, for a replaced server, and without a choice", async () => {
+it("markedTeam › finds no team outside tmux, for a replaced server, and if there is only one team", async () => {
   const t = await withTeams(["one"]);
   const { pane } = t.session();
   t.tmux("set-option", "-p", "-t", pane, "@teams_team", "one");
   t.tmux("set-option", "-p", "-t", pane, "@teams_root", rootTag(teamsHome(t.env).root));
-  // The only team needs no mark, and no call of tmux.
+  // A single team needs no mark, and no call of tmux.
   expect(await markedTeam(t.inside(pane))).toBeUndefined();
   await createTeamFiles(teamsHome(t.env), { name: "two", leadSessionId: "s", leadCwd: "/", now: 1 });
   expect(await markedTeam(t.inside(pane))).toBe("one");

@@ -34,7 +34,7 @@ function codeOf(act: () => unknown): string | undefined {
 }
 
 describe("openTeam", () => {
-  it("acts as the lead, as --as says, or as the agent whose shell runs the command and no other", async () => {
+  it("acts as the lead, as the member in --as, or only as the agent whose shell runs the command", async () => {
     const env = await homeWith({ alpha: ["dev", "rev"], beta: ["dev"] });
     const actor = (as: string | undefined, agent?: string, team = "alpha"): string =>
       openTeam(agent === undefined ? env : { ...env, TEAMS_AGENT: agent }, { team, as }).actor;

@@ -66,7 +66,7 @@ describe("task hooks on the command line", () => {
     expect(await subjects(cli)).toEqual(["2 Good: pending"]);
   });
 
-  it("leave the task as it is if they are interrupted", async () => {
+  it("leave the task unchanged if they are interrupted", async () => {
     const hangs = "[ -e hold ] || exit 0; touch held; sleep 600";
     const cli = await teamWith({ user: { TaskCreated: hangs, TaskCompleted: hangs } });
     await cli(["task", "add", "Good"]);
@@ -118,7 +118,7 @@ describe("task hooks on the command line", () => {
     expect(existsSync(join(cli.directory, "ran"))).toBe(true);
   });
 
-  it("run for a command that sets the variable of a hook, but is below none", async () => {
+  it("run for a command that sets TEAMS_HOOK but is not run by a hook", async () => {
     const cli = await teamWith({ user: { TaskCreated: "exit 2" } });
     const env = { TEAMS_HOOK: "TaskCreated" };
     expect((await cli(["task", "add", "Bad", "--json"], { env })).error().code).toBe("PERMISSION_DENIED");

@@ -109,7 +109,7 @@ function configOf(more: object = {}): string {
   return `export default ${JSON.stringify({ test })};\n`;
 }
 
-/** A small copy of the suite: the real gate with other tests. @param files by path */
+/** Creates a small copy of the suite: the real gate with other tests. @param files by path */
 function copyOfSuite(files: Readonly<Record<string, string>>): string {
   const root = temporaryDirectory();
   symlinkSync(join(CHECKOUT, "node_modules"), join(root, "node_modules"));
@@ -151,7 +151,7 @@ function gateWith(env: Readonly<Record<string, string>>, root: string, ...words:
 }
 
 describe("scripts/gate", () => {
-  it("ends in the counts when all checks and tests pass", () => {
+  it("ends with the counts when all checks and tests pass", () => {
     const { status, last } = gate(copyOfSuite({ "test/a.test.ts": PASSES }));
     expect([last, status]).toEqual([["5 passed, 0 failed, 0 skipped"], 0]);
   });
@@ -206,7 +206,7 @@ describe("scripts/gate", () => {
       "test/b.test.ts": FAILS_WITH_OTHERS,
     });
     const { status, last, stdout } = gate(root, "--no-checks");
-    // Either file may be the first one.
+    // Either file may run first.
     const unsteady = /^unsteady: (test\/[ab]\.test\.ts) > is alone: AssertionError: it was not alone: /;
     expect([status, ...last]).toEqual([0, expect.stringMatching(unsteady), "2 passed, 0 failed, 0 skipped"]);
     const [, file] = unsteady.exec(last[0] ?? "") ?? [];
@@ -235,7 +235,7 @@ describe("scripts/gate", () => {
     ]);
   });
 
-  it("reports a failed test in quarantine, which does not decide", () => {
+  it("reports a failed test in quarantine, which does not fail the run", () => {
     const today = new Date().toISOString().slice(0, 10);
     const quarantine = [{ test: "test/b.test.ts > always fails", reason: "a fixture", since: today }];
     const root = copyOfSuite({
@@ -349,7 +349,7 @@ describe("scripts/gate", () => {
     const [pid, directory = ""] = readFileSync(started, "utf8").split(" ");
     expect(startTimeOf(Number(pid))).toBeDefined();
     process.kill(-(run.pid ?? 0), "SIGKILL");
-    await eventually("its end", () => startTimeOf(Number(pid)) === undefined && !existsSync(directory));
+    await eventually("their end", () => startTimeOf(Number(pid)) === undefined && !existsSync(directory));
   });
 
   it("gives each file one temporary directory, even after a file whose tests are all skipped", () => {

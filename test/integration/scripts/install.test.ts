@@ -45,7 +45,7 @@ echo '#!/bin/sh' >'${bin}'/$name && /bin/chmod +x '${bin}'/$name`;
       "",
     ],
   ]);
-  // The package that fails is tried once more, with a newer list of packages.
+  // After a failure, the package is installed once more, with a newer list of packages.
   expect(readFileSync(log, "utf8").split("\n")).toEqual(["bubblewrap", "zsh", "fish", "fish", "ripgrep", ""]);
   program("apt-get", `echo "not needed" >>'${log}'`);
   program("fish", "exit 0");

@@ -34,13 +34,13 @@ test("screenshot script › draws a window with panes, borders and titles, and l
   const { status, stderr } = spawnSync(process.execPath, words, { env: box.env, encoding: "utf8" });
   expect([status, stderr]).toEqual([0, ""]);
 
-  const picture = readFileSync(out, "utf8");
+  const svg = readFileSync(out, "utf8");
   for (const text of ["title 0", "title 1", ">left", ">right", ">檢<", "a team</text>"]) {
-    expect(picture).toContain(text);
+    expect(svg).toContain(text);
   }
-  expect(picture).toContain('fill="#0087ff" font-weight="bold">inventory</text>');
+  expect(svg).toContain('fill="#0087ff" font-weight="bold">inventory</text>');
   // The border between the two panes: one line in each row below the titles.
-  expect(picture.match(/<path d="M[^"]*l0 -9M[^"]*l0 9"/g)?.length).toBeGreaterThanOrEqual(10);
+  expect(svg.match(/<path d="M[^"]*l0 -9M[^"]*l0 9"/g)?.length).toBeGreaterThanOrEqual(10);
   expect(layout()).toBe(before);
 
   const light = spawnSync(process.execPath, [...words, "--theme", "light"], {

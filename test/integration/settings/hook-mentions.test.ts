@@ -9,7 +9,7 @@ const HOOK = JSON.stringify({ hooks: { SessionStart: [] } });
 
 const mayHave = (root: string, cwd: string) => mayHaveHooks(root, cwd, ["SessionStart"]);
 
-/** A repository with a linked worktree, and the directory of teams. */
+/** Creates a repository with a linked worktree, and a root for teams. */
 function places() {
   const [base, root] = [temporaryDirectory(), temporaryDirectory()];
   const main = join(base, "main");

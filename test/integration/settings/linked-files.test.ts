@@ -21,7 +21,7 @@ import { git } from "../../support/files/git.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 
-/** A home whose files are in a directory of dotfiles, and a repository. */
+/** Creates a root whose file of this name is a link into a directory of dotfiles, and a repository. */
 function linked(name: string, text?: string, dotfiles = temporaryDirectory()) {
   const cli = cliIn(realpathSync(temporaryDirectory()));
   mkdirSync(cli.root);
@@ -41,7 +41,7 @@ describe("a file of the user that is a link", () => {
   it.each([
     ["is an empty record", "{}"],
     ["is missing, with its directory", undefined],
-  ])("teams-trust.json stays one, and its target changes, if the target %s", async (_, text) => {
+  ])("teams-trust.json stays a link, and its target changes, if the target %s", async (_, text) => {
     const { cli, target, link, repo } = linked("teams-trust.json", text);
     expect((await cli(["trust", repo])).code).toBe(0);
     expect(readlinkSync(link)).toBe(target);
@@ -126,7 +126,7 @@ describe("a link in a project", () => {
       const { cli, repo } = project(name, target);
       expect((await cli(["trust", repo])).code).toBe(0);
       expect(() => prepareRuleChange(cli.root, repo, where, ["Bash(make:*)"], "person")).toThrow(
-        target === name ? /leads to nowhere/ : /out of the project/,
+        target === name ? /cannot be resolved/ : /leads out of the project/,
       );
     }
     expect(readFileSync(victim, "utf8")).toBe("{}");

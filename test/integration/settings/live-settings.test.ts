@@ -124,7 +124,9 @@ describe("settings changed while an agent runs", () => {
     user({ hooks: { PreToolUse: hook("touch hooked; exit 2") }, env: { OTHER: "x" } });
     await say();
     expect(["a", "b", "c", "hooked"].map(made)).toEqual([true, true, true, false]);
-    expect(problems).toEqual([expect.stringMatching(/^the hooks have changed: this agent keeps its own/)]);
+    expect(problems).toEqual([
+      expect.stringMatching(/^the hooks have changed; this agent keeps its previous hooks/),
+    ]);
   });
 
   it("of a trusted project widen nothing until they are confirmed, and narrow at once", async () => {
@@ -148,7 +150,7 @@ describe("settings changed while an agent runs", () => {
       ),
       expect.stringMatching(/local\.json: permissions\.allow, permissions\.defaultMode$/),
       expect.stringMatching(
-        /^no longer in the project's files, but in force .*: permissions\.deny Bash\(touch b\)$/,
+        /^removed from the project's files, but in force .*: permissions\.deny Bash\(touch b\)$/,
       ),
     ]);
     trust();
@@ -156,7 +158,7 @@ describe("settings changed while an agent runs", () => {
     expect(["d", "d.d"].map(made)).toEqual([false, true]);
   });
 
-  it("of a project keep a restriction that its files no longer hold, until a person confirms it", async () => {
+  it("of a project keep a restriction that its files no longer contain, until a person confirms it", async () => {
     const turns = ["a", "b", "c"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
     const { say, user, local, trust, made, problems, live } = await working(turns);
     const [deny, ask] = [["Bash(touch:*)"], ["Bash(rm:*)"]];
@@ -175,7 +177,7 @@ describe("settings changed while an agent runs", () => {
     expect(live().permissions).toMatchObject({ deny, ask });
     expect(["a", "b", "c"].map(made)).toEqual([false, false, false]);
     expect(problems).toEqual([
-      "no longer in the project's files, but in force until you confirm it (teams trust) or start the agent again: permissions.deny Bash(touch:*), permissions.ask Bash(rm:*), permissions.disableBypassPermissionsMode",
+      "removed from the project's files, but in force until you confirm that (teams trust) or restart the agent: permissions.deny Bash(touch:*), permissions.ask Bash(rm:*), permissions.disableBypassPermissionsMode",
     ]);
     trust();
     expect(live().permissions).toMatchObject({ deny: [], ask: [] });
@@ -188,7 +190,7 @@ describe("settings changed while an agent runs", () => {
     await say();
     user({ permissions: { disableBypassPermissionsMode: "disable" } });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
-    await eventually("the question", () => listApprovals(ref).length === 1);
+    await eventually("the permission request", () => listApprovals(ref).length === 1);
     expect(dev.worker.planApproval.mode).toBe("default");
     expect(["a", "b"].map(made)).toEqual([true, false]);
   });
@@ -211,7 +213,7 @@ describe("settings changed while an agent runs", () => {
       mode: "default",
     });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
-    await eventually("the question", () => listApprovals(ref).length === 1);
+    await eventually("the permission request", () => listApprovals(ref).length === 1);
     user({ permissions: { allow: ["Bash(touch a)"] } });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "anything that rings" });
     await eventually("the call", () => made("a"));

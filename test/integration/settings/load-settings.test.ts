@@ -386,7 +386,7 @@ describe("teams.sandbox", () => {
     [{ mode: "on" }, /settings\.json:1: teams\.sandbox\.mode: /],
     [{ network: ["https://a.example/x"] }, /teams\.sandbox\.network.*: /],
     [{ write: ["relative"] }, /teams\.sandbox\.write\[0\]: must be an absolute path, or begin with ~\//],
-  ])("is refused with its place if it is invalid: %j", (invalid, message) => {
+  ])("is refused with its position if it is invalid: %j", (invalid, message) => {
     expect(() => sandbox({ user: invalid })).toThrow(message);
   });
 });

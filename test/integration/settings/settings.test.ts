@@ -41,7 +41,7 @@ describe("teams settings", () => {
     expect((await cli(["settings", "--json"])).error()).toMatchObject({ code: "CORRUPT_FILE" });
   });
 
-  it("masks what servers may hold as credentials, and keeps their programs and hosts", async () => {
+  it("masks the credentials that servers may contain, and keeps their programs and hosts", async () => {
     const cli = cliIn();
     const mcpServers = {
       local: {
@@ -72,7 +72,7 @@ describe("teams settings", () => {
     });
   });
 
-  it("masks what looks like a secret in commands, and keeps the rest", async () => {
+  it("masks text in commands that looks like a secret, and keeps the rest", async () => {
     const cli = cliIn();
     const notify =
       "curl -H 'Authorization: Bearer s-1' https://u:s-2@ntfy.example.com/x --token s-3 -d \"$1\"";
@@ -100,9 +100,9 @@ describe("teams settings", () => {
     for (const [name, { description, default: value }] of leaves) {
       expect(description, name).toBeTruthy();
       // A row of the documentation: `teams.stuckAfter` | 600 |
-      const said = value === undefined || JSON.stringify(value) === "{}" ? "none" : JSON.stringify(value);
-      const none = said === "[]" ? "none" : said;
-      expect(page, name).toMatch(new RegExp(`\\| \`teams\\.${name}\` \\| ${none} \\|`));
+      const json = value === undefined || JSON.stringify(value) === "{}" ? "none" : JSON.stringify(value);
+      const cell = json === "[]" ? "none" : json;
+      expect(page, name).toMatch(new RegExp(`\\| \`teams\\.${name}\` \\| ${cell} \\|`));
     }
   });
 

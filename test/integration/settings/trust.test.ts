@@ -68,7 +68,7 @@ describe("teams trust (S70)", () => {
     );
   });
 
-  it("shows the command of a server even if a variable with the name of a secret holds the same text", async () => {
+  it("shows the command of a server even if a variable with the name of a secret has the same text", async () => {
     const cli = cliIn();
     const { repo } = repository(cli.directory);
     const code = "touch /tmp/marker";
@@ -128,7 +128,7 @@ describe("teams trust (S70)", () => {
     expect(localFile(cli.directory)).toBe(join(cli.directory, ".claude", "settings.local.json"));
   });
 
-  it("covers contents: what changes later is ignored and named until it is confirmed, but restricts at once", async () => {
+  it("covers contents: a later change is ignored and named until it is confirmed, but restricts at once", async () => {
     const cli = cliIn();
     const { repo, worktree } = repository(cli.directory);
     const file = join(repo, ".claude", "settings.json");
@@ -173,7 +173,7 @@ describe("teams trust (S70)", () => {
     expect(load()).toMatchObject({ ignored: [], env: { A: "changed", B: "2" }, teams: { notify: "x" } });
     expect(mcpConfig(cli.root, repo, { mcpServers: {} }).servers).toMatchObject({ more: { command: "y" } });
 
-    // Switching back to known contents asks nothing, nor does another worktree with them.
+    // Confirmed contents need no new confirmation, neither here nor in another worktree.
     put(first);
     put(first, join(worktree, ".claude", "settings.json"));
     expect([load(), load(worktree)]).toMatchObject([
@@ -183,7 +183,7 @@ describe("teams trust (S70)", () => {
     expect((await cli(["trust", "repo", "--changes"])).out).toBe("Everything is confirmed.\n");
   });
 
-  it("confirms nothing for an agent, and shows it what is unconfirmed", async () => {
+  it("confirms nothing for an agent, and shows it the unconfirmed parts", async () => {
     const cli = cliIn();
     repository(cli.directory);
     await cli(["trust", "repo"]);
@@ -199,7 +199,7 @@ describe("teams trust (S70)", () => {
     expect(readFileSync(join(cli.root, "teams-trust.json"), "utf8")).toBe(record);
   });
 
-  it("says that a record from before contents were compared needs a new confirmation, once", async () => {
+  it("asks once to confirm again if the record is from a version that did not compare contents", async () => {
     const cli = cliIn();
     const { repo } = repository(cli.directory);
     mkdirSync(cli.root);
@@ -208,7 +208,8 @@ describe("teams trust (S70)", () => {
     expect(loadSettings(cli.root, repo, "/nowhere")).toMatchObject({
       permissions: { allow: [] },
       ignored: [`${join(repo, ".claude/settings.json")}: permissions.allow`],
-      ignoredReason: "trusted before contents were compared (confirm it once: teams trust)",
+      ignoredReason:
+        "trusted by an older version that did not compare contents (confirm it once: teams trust)",
     });
     expect((await cli(["trust", "--list"])).out).toContain("to be confirmed");
     await cli(["trust", "repo"]);

@@ -30,7 +30,7 @@ const FORMS: readonly (readonly [name: string, form: (text: string) => string])[
 ];
 const SETTINGS = '{\n  "permissions": {\n    "deny": ["Bash(rm:*)"]\n  }\n}\n';
 
-/** A root and a trusted project in which a person has written these files. */
+/** Creates a root and a trusted project; `put` writes their files in this form. */
 function written(form: (text: string) => string) {
   const home = temporaryDirectory();
   const [root, cwd] = [join(home, "root"), join(home, "project")];
@@ -125,7 +125,7 @@ describe.each(FORMS)("texts that people write with %s", (_, form) => {
 
 describe.each([
   ["no byte", ""],
-  ["blanks", " \n"],
+  ["whitespace", " \n"],
   ["only a byte order mark", MARK],
 ])("settings with %s", (_, text) => {
   /** Dates a file back, so that it cannot be in the middle of a write. */
@@ -140,7 +140,7 @@ describe.each([
     expect(mcpConfig(root, cwd, { mcpServers: {} })).toEqual({ servers: {}, problems: [] });
   });
 
-  it("take a saved rule", async () => {
+  it("accept a saved rule", async () => {
     const { root, cwd, settings } = written(() => text);
     old(settings);
     await prepareRuleChange(root, cwd, "user", ["Bash(ls:*)"], "person").save();
@@ -149,7 +149,7 @@ describe.each([
 });
 
 describe("an emptied settings file", () => {
-  it("lifts no deny rule of a running agent, until it has a content again", () => {
+  it("lifts no deny rule of a running agent until it has content again", () => {
     const { root, cwd, put, settings } = written((text) => text);
     const problems: string[] = [];
     const live = liveSettings(root, cwd, (problem) => problems.push(problem));
@@ -168,7 +168,7 @@ describe("an emptied settings file", () => {
     expect([live().permissions.deny, problems.length]).toEqual([[], 3]);
   });
 
-  it("lifts no deny rule if it is emptied while the settings are read again, or first", () => {
+  it("lifts no deny rule if it is emptied while the settings are read, again or for the first time", () => {
     const { root, cwd, settings } = written((text) => text);
     const padded = `${SETTINGS}${" ".repeat(200)}`;
     const problem = `the old settings stay in force: ${settings} is empty`;
@@ -201,7 +201,7 @@ describe("an emptied settings file", () => {
   ])("is read once if its last change is long %s", (_, at) => {
     const { settings } = written(() => "");
     utimesSync(settings, at, at);
-    expect(readSettingsText(settings, () => expect.fail("it waits"))).toBeUndefined();
+    expect(readSettingsText(settings, () => expect.fail("It waited."))).toBeUndefined();
   });
 });
 
@@ -255,7 +255,7 @@ describe("a file in Latin-1", () => {
     expect(() => readTeamFile("team.json", { cwd, env: { HOME: cwd } })).toThrow("is not UTF-8");
   });
 
-  it("is not meant by a UTF-8 file that holds the character for invalid bytes", () => {
+  it("is not confused with a UTF-8 file that contains the replacement character", () => {
     const { root, cwd, settings } = written((text) => text);
     writeFileSync(settings, SETTINGS.replace("rm:", "\ufffd:"));
     expect(loadSettings(root, cwd).permissions.deny).toEqual(["Bash(\ufffd:*)"]);

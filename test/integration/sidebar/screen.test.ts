@@ -53,7 +53,7 @@ const WITH_DOCUMENTS: HarnessData = {
   },
 };
 
-interface Open {
+interface SidebarOptions {
   readonly width?: number;
   readonly height?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ async function openSidebar({
   env = {},
   data = WITH_DOCUMENTS,
   terminfo,
-}: Open = {}) {
+}: SidebarOptions = {}) {
   const box = privateTmux();
   const dataFile = join(box.home, "data.json");
   const logFile = join(box.home, "log");
@@ -139,7 +139,7 @@ describe("sidebar in a pane", () => {
     keys("Down");
     await sees("▌● history");
     keys("k", "Enter");
-    await eventually("the way to the pane", () => log().includes("focus inventory"));
+    await eventually("the focus of the pane", () => log().includes("focus inventory"));
   });
 
   test("shows why a pane cannot be focused, until Esc", async () => {
@@ -174,7 +174,7 @@ describe("sidebar in a pane", () => {
     });
   });
 
-  test("takes a paste of several lines as text of the line, and never as keys", async () => {
+  test("treats a paste of several lines as text, never as keys", async () => {
     const { keys, sees, log, rows, tmux } = await openSidebar();
     const paste = (text: string): void => {
       tmux("set-buffer", text);
@@ -197,7 +197,7 @@ describe("sidebar in a pane", () => {
     expect(rows().join("")).not.toContain("200~");
   });
 
-  test("takes extended keys: a line by Shift+Enter, a blank by Shift+Space, and no Esc by Shift+Enter", async () => {
+  test("accepts extended keys: Shift+Enter starts a line and is not read as Esc, Shift+Space types a space", async () => {
     const { keys, sees, log } = await openSidebar();
     const bytes = (text: string) => keys("-H", ...[...Buffer.from(text)].map((byte) => byte.toString(16)));
     bytes("n\u001b[114;1u");
@@ -229,7 +229,7 @@ describe("sidebar in a pane", () => {
     press();
     await sees("▌● history");
     press();
-    await eventually("the way to the pane", () => log().includes("focus history"));
+    await eventually("the focus of the pane", () => log().includes("focus history"));
   });
 
   test("moves the selection with the wheel, down and up", async () => {
@@ -244,7 +244,7 @@ describe("sidebar in a pane", () => {
 
   test.each([
     ["at most ten times a second", 0, 100],
-    ["less often if a drawing costs much", 16, 400],
+    ["less often if a redraw costs much CPU time", 16, 400],
   ])("redraws %s when its bell rings", async (_, loadCpuMs, gapMs) => {
     const { show, sees, log } = await openSidebar({ env: { LOAD_CPU_MS: `${loadCpuMs}` } });
     const before = log().length;
@@ -292,7 +292,7 @@ describe("sidebar in a pane", () => {
   test("adapts its layout to a new size", async () => {
     const { resize, rows, sees } = await openSidebar();
     resize(20, 24);
-    await eventually("the narrow form", () => rows().includes(" n next request") && rows().length === 24);
+    await eventually("the narrow layout", () => rows().includes(" n next request") && rows().length === 24);
     await sees("writer asks to a…");
     resize(100, 40);
     await eventually("two columns", () => rows().some((row) => /MEMBERS.*│ +TASKS/.test(row)));
@@ -334,12 +334,12 @@ describe.each([
     const { keys, sees, rows, log } = await openSidebar({ width, height });
     keys("n", "v");
     await sees("• step 1");
-    // On these screens, G goes past a part of it.
+    // On these screens, G skips a part of the plan.
     if (height <= 24) {
       keys("G", "y");
       await sees("not shown yet");
     }
-    // A key that comes with the end of the request is not its answer.
+    // A key pressed as the end of the request appears is not its answer.
     await eventually("the answer's line", () => {
       if (rows().some((row) => row.includes("approve writer:"))) return true;
       keys(rows().some((row) => row.includes("• step 60")) ? "y" : "Space");
@@ -412,7 +412,7 @@ describe.each([
     expect(log().filter((entry) => entry.startsWith("kill"))).toEqual(["kill inventory"]);
   });
 
-  test("follows a log, searches it, and goes to another team", async () => {
+  test("follows a log, searches it, and switches to another team", async () => {
     const { keys, sees, show, log } = await openSidebar({ width, height });
     keys("j", "l");
     await sees("following");
@@ -438,7 +438,7 @@ describe("sidebar rendering", () => {
     ["locale C", { LANG: "C", LC_ALL: "C", LC_CTYPE: "C" }],
     ["terminal screen-256color", { TERM: "screen-256color" }],
     ["a dumb terminal and no locale", { TERM: "dumb", LANG: "", LC_ALL: "" }],
-  ])("is clean with %s", async (_where, env) => {
+  ])("renders correctly with %s", async (_where, env) => {
     const { rows, pane } = await openSidebar({ env });
     expect(rows()[7]).toBe("▌○ team-lead                  8.2k");
     expect(rows().find((row) => row.includes("━"))).toMatch(/^ ━+─+$/);
@@ -471,12 +471,12 @@ describe("sidebar rendering", () => {
     expect(rows().join("")).toMatch(/^[\x20-\x7e]*$/);
   });
 
-  test("is clean when the home's terminfo entry has no capabilities", async () => {
+  test("renders correctly when the home's terminfo entry has no capabilities", async () => {
     const { rows } = await openSidebar({ terminfo: emptyTerminfo("xterm-256color") });
     expect(rows()[7]).toBe("▌○ team-lead                  8.2k");
   });
 
-  test("is clean when wide characters appear, move and disappear", async () => {
+  test("renders correctly when wide characters appear, move and disappear", async () => {
     const names = ["檢查員 🎉 ❤️", "x檢查員 👍🏽", "é\u0301ä 🇩🇪 end", "plain", "한글 檢"];
     const round = (shift: number): SidebarData => ({
       status: {
@@ -494,8 +494,8 @@ describe("sidebar rendering", () => {
     for (let shift = 1; shift <= 5; shift += 1) {
       show(round(shift));
       await sees(`round ${shift}`);
-      const said = rows().filter((row) => row.endsWith("|"));
-      expect(said.map((row) => row.slice(3))).toEqual(
+      const activities = rows().filter((row) => row.endsWith("|"));
+      expect(activities.map((row) => row.slice(3))).toEqual(
         names.map((_, i) => gridText(`${"a".repeat(shift)}${names[(i + shift) % names.length]}|`)),
       );
     }

@@ -5,7 +5,7 @@ import { changeTogether } from "../../../src/store/change-together.ts";
 import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
-/** A file with a list of words, under its lock. */
+/** Creates a file with a list of words, which is changed under its lock. */
 function list() {
   const path = join(temporaryDirectory(), "f");
   writeFileSync(path, "start");
@@ -27,7 +27,7 @@ test("changes › that wait for one file are written together, each on top of th
   expect(writes).toEqual(["start a b c"]);
 });
 
-test("changes › are not affected by the error of another one", async () => {
+test("changes › are not affected by the error of another change", async () => {
   const { writes, add, change } = list();
   const refuse = change((words) => {
     throw new Error(`no change of ${words}`);
@@ -49,7 +49,7 @@ test("a change › that comes during a write is written after it", async () => {
   expect(writes).toEqual(["start first", "start first late"]);
 });
 
-test("changes › all fail with the error of their write, and the next one is tried again", async () => {
+test("changes › all fail with the error of their write, and the next change is written again", async () => {
   const path = join(temporaryDirectory(), "f");
   const full = () => Promise.reject(new Error("disk full"));
   const both = [1, 2].map(() => changeTogether<string>(path, () => "x", full));

@@ -11,7 +11,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 const faultyChange = script("store/change-under-fault");
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
-/** Number of free descriptors. A change needs three, so each value stops it at another step. */
+/** Number of free descriptors. A change needs three, so each value stops it at a different step. */
 test.each([0, 1, 2])(
   "a file change › fails clearly with %i free descriptors, and works again with more (S25)",
   async (free) => refused(`descriptors:${free}`, "EMFILE", "PERMISSION_DENIED"),

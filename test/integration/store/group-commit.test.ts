@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const ACCEPTS = () => true;
 
-/** Posts a change for a file. */
+/** Creates a file, and posts a change for it. */
 function posted(): { readonly path: string; readonly change: PostedChange } {
   const path = join(temporaryDirectory(), "f");
   writeFileSync(path, "old");
@@ -39,12 +39,12 @@ test("a posted change › is made once the holder of the queue confirms it, and 
   expect(readdirSync(dirname(path))).toEqual(["f"]);
 });
 
-test("a posted change › can be taken back until the rename, and then its group is not written", () => {
+test("a posted change › can be abandoned until the rename, and then its group is not written", () => {
   const { path, change } = posted();
   const { staged, group } = grouped(path);
   expect(change.abandon()).toBe(false);
   expect(group.isWhole()).toBe(false);
-  // A holder that was stopped after its last look at the others.
+  // The holder may have been stopped after its last check of the group.
   expect(() => staged.commit()).toThrow("ENOENT");
   group.drop();
   staged.discard();
@@ -52,7 +52,7 @@ test("a posted change › can be taken back until the rename, and then its group
   expect(waiting(path)).toEqual([]);
 });
 
-test("a posted change › cannot be taken back after the rename, even by a second process", () => {
+test("a posted change › cannot be abandoned after the rename, even by a second process", () => {
   const { path, change } = posted();
   const other = new PostedChange(path);
   other.post("x");
@@ -64,7 +64,7 @@ test("a posted change › cannot be taken back after the rename, even by a secon
   expect([change.abandon(), other.abandon()]).toEqual([true, true]);
 });
 
-test("a posted change › of several that were taken back is made for none of them", () => {
+test("a posted change › is not made if it was abandoned, even if others of its group were too", () => {
   const { path, change } = posted();
   const other = new PostedChange(path);
   other.post("x");

@@ -15,7 +15,7 @@ import { jsonUpdate, readJsonFile, readRecordFile } from "../../../src/store/jso
 import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { script } from "../../support/processes/script-process.ts";
-import { untilOver } from "../../support/timing/until-over.ts";
+import { pollUntilSettled } from "../../support/timing/until-over.ts";
 
 const inPlaceWriter = script("store/in-place-writer");
 const shape = z.looseObject({ n: z.number().default(0) });
@@ -62,7 +62,7 @@ test.each(["broken", "locked"])(
     writeFileSync(file, '{"n": 42}');
     const { line, ended } = inPlaceWriter(mode, file, mode === "locked" ? "600" : "170", "3");
     await line();
-    const over = await untilOver(ended(), () => {
+    const over = await pollUntilSettled(ended(), () => {
       expect(readJsonFile(file, shape)).toEqual({ n: 42 });
     });
     expect(over).toMatchObject({ code: 0, stderr: "" });

@@ -41,9 +41,9 @@ describe("jsonLinesBackwards", () => {
   const back = (file: string, options = {}) =>
     [...jsonLinesBackwards(file, shape, options)].map(({ n }) => n);
 
-  test("yields lines from newest to oldest, for any line length and block border", () => {
+  test("yields lines from newest to oldest, for any line length and block boundary", () => {
     const file = join(temporaryDirectory(), "j.jsonl");
-    // Shorter and longer than a block; some line ends fall on block borders.
+    // Shorter and longer than a block; some line ends fall on block boundaries.
     for (const length of [1, 50, 4_087, 8_183, 8_184, 20_000]) {
       const lines = Array.from({ length: 40 }, (_, n) => ({ n, text: "é".repeat(n % 3 === 0 ? length : 3) }));
       writeFileSync(file, "");

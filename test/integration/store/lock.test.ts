@@ -87,7 +87,7 @@ test("withLock waits longer while holders change, and gives up when one of them 
   });
 });
 
-test("withLock gives up at last when others are always first, and reports the time", async () => {
+test("withLock gives up eventually when others are always first, and reports the time", async () => {
   const path = join(temporaryDirectory(), "f");
   another(path);
   const unlucky = withLock(path, () => "never", { waitMs: 250, random: () => another(path) });

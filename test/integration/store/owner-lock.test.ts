@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const FIELDS = ["pid", "start", "host", "space", "boot", "word"] as const;
 
-/** This process's owner record with some fields replaced. */
+/** Returns this process's owner record with some fields replaced. */
 function recordWith(fields: Partial<Record<(typeof FIELDS)[number], string>>): string {
   const own = ownerRecord().split(".");
   return FIELDS.map((name, i) => fields[name] ?? own[i]).join(".");
@@ -41,11 +41,11 @@ test("seekOwnerLock waits 10 s before it takes a lock of another container, even
   expect(take()?.owned()).toBe(true);
 });
 
-test("awaitLock counts a pause of a stopped process as a second, and takes the lock after it", async () => {
+test("awaitLock counts a pause of a stopped process as a second, and takes the lock afterwards", async () => {
   let nowMs = 0;
   let tries = 0;
   const path = join(temporaryDirectory(), "f");
-  // The process stops for a minute between two tries.
+  // The process stops for a minute between two attempts.
   const wait = { path, waitMs: 15_000, random: () => 0, now: () => (nowMs += 60_000) };
   const take = () => {
     tries += 1;

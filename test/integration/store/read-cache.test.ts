@@ -50,7 +50,7 @@ test.each([
   expect(get()).toEqual({ text: readFileSync(path, "utf8"), reads: 2 });
 });
 
-test("read cache › always reads a file that has just changed, since a second change could get the same", () => {
+test("read cache › always reads a file that has just changed, since another change could get the same time", () => {
   const { get } = watched("one", 0);
   expect([get(), get(), get()].map(({ reads }) => reads)).toEqual([1, 2, 3]);
 });

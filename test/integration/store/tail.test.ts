@@ -14,62 +14,62 @@ function log() {
     older,
     feed: () => openLineFeed(path, parseJsonLine(z.number()), { older }),
     add: (...lines: readonly (number | string)[]) => appendFileSync(path, `${lines.join("\n")}\n`),
-    turnOver: () => renameSync(path, older),
+    rotate: () => renameSync(path, older),
   };
 }
 
 test("line feed › returns each line once, and a half-written line when it is complete", () => {
   const { path, feed, add } = log();
-  const { poll: look } = feed();
-  expect(look()).toEqual([]);
+  const { poll } = feed();
+  expect(poll()).toEqual([]);
   add(1, "no json", 2);
-  expect(look()).toEqual([1, 2]);
+  expect(poll()).toEqual([1, 2]);
   appendFileSync(path, "3");
-  expect(look()).toEqual([]);
+  expect(poll()).toEqual([]);
   add("", 4);
-  expect(look()).toEqual([3, 4]);
-  expect(look()).toEqual([]);
+  expect(poll()).toEqual([3, 4]);
+  expect(poll()).toEqual([]);
 });
 
 test("line feed › finishes a rotated file before it continues with the new one", () => {
-  const { feed, add, turnOver } = log();
+  const { feed, add, rotate } = log();
   add(1);
-  const { poll: look } = feed();
-  expect(look()).toEqual([1]);
+  const { poll } = feed();
+  expect(poll()).toEqual([1]);
   add(2);
-  turnOver();
-  expect(look()).toEqual([2]);
+  rotate();
+  expect(poll()).toEqual([2]);
   add(3);
-  turnOver();
+  rotate();
   add(4);
-  expect(look()).toEqual([3, 4]);
+  expect(poll()).toEqual([3, 4]);
 });
 
 test("line feed › starts with the rotated file", () => {
-  const { feed, add, turnOver } = log();
+  const { feed, add, rotate } = log();
   add(1, 2);
-  turnOver();
+  rotate();
   add(3);
   expect(feed().poll()).toEqual([1, 2, 3]);
 });
 
 test("line feed › returns no line twice when it polls before the new file exists", () => {
-  const { feed, add, turnOver } = log();
+  const { feed, add, rotate } = log();
   add(1, 2);
-  const { poll: look } = feed();
-  expect(look()).toEqual([1, 2]);
-  turnOver();
-  expect(look()).toEqual([]);
+  const { poll } = feed();
+  expect(poll()).toEqual([1, 2]);
+  rotate();
+  expect(poll()).toEqual([]);
   add(3);
-  expect(look()).toEqual([3]);
+  expect(poll()).toEqual([3]);
 });
 
 test("line feed › starts with the rotated file when there is no new one", () => {
-  const { feed, add, turnOver } = log();
+  const { feed, add, rotate } = log();
   add(1, 2);
-  turnOver();
-  const { poll: look } = feed();
-  expect(look()).toEqual([1, 2]);
+  rotate();
+  const { poll } = feed();
+  expect(poll()).toEqual([1, 2]);
   add(3);
-  expect(look()).toEqual([3]);
+  expect(poll()).toEqual([3]);
 });

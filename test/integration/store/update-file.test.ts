@@ -25,10 +25,10 @@ function fileWith(text: string): string {
   return path;
 }
 
-/** Appends to the text, and notes in `looks` whether the lock was held. */
-const appending = (looks: boolean[]) => (text: string | undefined, isLocked: boolean) => {
-  looks.push(isLocked);
-  return { value: looks.length, content: `${text}+ours` };
+/** Appends to the text, and records in `wasLocked` whether the lock was held. */
+const appending = (wasLocked: boolean[]) => (text: string | undefined, isLocked: boolean) => {
+  wasLocked.push(isLocked);
+  return { value: wasLocked.length, content: `${text}+ours` };
 };
 
 test("updateFile computes and stages the update while foreign writers find the lock free", async () => {
@@ -41,28 +41,28 @@ test("updateFile computes and stages the update while foreign writers find the l
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("updateFile keeps what a foreign writer wrote meanwhile: updates again under the lock", async () => {
+test("updateFile keeps the change of a foreign writer, and updates again under the lock", async () => {
   const path = fileWith("old");
-  const looks: boolean[] = [];
-  const change = appending(looks);
+  const wasLocked: boolean[] = [];
+  const change = appending(wasLocked);
   await updateFile(path, (text, isLocked) => {
-    // Of the same length, and within the same tick of the file system's clock.
+    // A change of the same length, within the same tick of the file system's clock.
     if (!isLocked) writeFileSync(path, "OLD");
     return change(text, isLocked);
   });
-  expect([looks, readFileSync(path, "utf8")]).toEqual([[false, true], "OLD+ours"]);
+  expect([wasLocked, readFileSync(path, "utf8")]).toEqual([[false, true], "OLD+ours"]);
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
 test("updateFile updates again when the file was created meanwhile", async () => {
   const path = join(temporaryDirectory(), "f");
-  const looks: boolean[] = [];
-  const change = appending(looks);
+  const wasLocked: boolean[] = [];
+  const change = appending(wasLocked);
   await updateFile(path, (text, isLocked) => {
     if (!isLocked) writeFileSync(path, "theirs");
     return change(text, isLocked);
   });
-  expect([looks, readFileSync(path, "utf8")]).toEqual([[false, true], "theirs+ours"]);
+  expect([wasLocked, readFileSync(path, "utf8")]).toEqual([[false, true], "theirs+ours"]);
 });
 
 test("updateFile retries a failed update under the lock, and throws only then", async () => {
@@ -72,11 +72,11 @@ test("updateFile retries a failed update under the lock, and throws only then", 
     return { value: JSON.parse(text ?? "") };
   });
   await expect(parsed).rejects.toThrow(SyntaxError);
-  const mended = updateFile(path, (text, isLocked) => {
+  const retried = updateFile(path, (text, isLocked) => {
     if (!isLocked) throw new Error("in the middle of a write");
     return { value: text };
   });
-  expect(await mended).toBe('["half');
+  expect(await retried).toBe('["half');
 });
 
 test("updateFile takes no shared lock when nothing changes", async () => {
@@ -113,7 +113,7 @@ test("updateFile appends to a large file, unless it changed meanwhile: then it u
         from: 5,
         update: ({ bytes, size }) => {
           expect([`${bytes}`, size]).toEqual(["some old text", 13]);
-          // Of the same length, and within the same tick of the file system's clock.
+          // A change of the same length, within the same tick of the file system's clock.
           if (isChanged) writeFileSync(path, "SOME OLD TEXT");
           return { value: undefined, content: { keep: 8, more: "+end" } };
         },
@@ -125,7 +125,7 @@ test("updateFile appends to a large file, unless it changed meanwhile: then it u
 });
 
 test.each([false, true])(
-  "updateFile tells a waiting process that its change is made, although the lock cannot be released (updated under it: %s)",
+  "updateFile confirms a waiting process's change, although the lock cannot be released (updated under it: %s)",
   async (isUnderLock) => {
     const path = fileWith("old");
     const change = new PostedChange(path);
@@ -147,7 +147,7 @@ test.each([false, true])(
       code: "PERMISSION_DENIED",
       message: expect.stringContaining("was updated"),
     });
-    // Otherwise it would make its change once more.
+    // Otherwise the waiting process would make its change again.
     expect(change.isMade()).toBe(true);
     expect([readFileSync(path, "utf8"), journalled]).toEqual(["3 ours theirs", 1]);
   },

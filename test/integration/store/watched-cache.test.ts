@@ -26,9 +26,9 @@ test("watched cache › reads an unchanged file once, and checks a missing one o
   const [file, missing] = [join(directory, "f"), join(directory, "missing")];
   writeFileSync(file, "one");
   await eventually("the text", () => get(file) === "one");
-  const look = () => [get(file), get(missing), cache.has(file), cache.has(missing)];
-  await eventually("quiet", async () => (await touchedPaths(look)).length === 0);
-  expect(look()).toEqual(["one", undefined, true, false]);
+  const lookUp = () => [get(file), get(missing), cache.has(file), cache.has(missing)];
+  await eventually("the watch to be quiet", async () => (await touchedPaths(lookUp)).length === 0);
+  expect(lookUp()).toEqual(["one", undefined, true, false]);
 });
 
 test("watched cache › reads a file again when the watch reports it", async () => {

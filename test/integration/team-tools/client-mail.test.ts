@@ -22,13 +22,13 @@ const call = (client: string, lost?: AbortSignal) => ({
   client,
   ...(lost === undefined ? {} : { lost }),
 });
-/** Returns a signal that acts right before the messages of its call are marked. */
+/** Returns a signal that runs `act` right before the messages of its call are marked. */
 const before = (act: () => void): AbortSignal =>
   Object.assign(new AbortController().signal, { throwIfAborted: act });
 const textsOf = ({ messages }: Awaited<ReturnType<ClientMail["take"]>>) =>
   messages.map(({ text, again }) => (again === true ? `${text} again` : text));
 
-it("ClientMail › returns a message again whose answer was not written, to whichever client asks next", async () => {
+it("ClientMail › returns a message again to the next client that asks if its answer was not written", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
   await send(ref, "one");
@@ -41,7 +41,7 @@ it("ClientMail › returns a message again whose answer was not written, to whic
   expect([await mail.waiting(), textsOf(await mail.take(9, call("a")))]).toEqual([0, []]);
 });
 
-it("ClientMail › a call of one client says nothing about the messages of another", async () => {
+it("ClientMail › does not count a call of one client as a receipt for the messages of another", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
   await send(ref, "one");
@@ -56,7 +56,7 @@ it("ClientMail › a call of one client says nothing about the messages of anoth
   expect(leftMessages(ref, "ada", "none")).toEqual({ ids: [], servers: [] });
 });
 
-it("ClientMail › marks nothing for a client that has gone before", async () => {
+it("ClientMail › marks nothing for a client that has already gone", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
   await send(ref, "one");
@@ -78,7 +78,7 @@ it("ClientMail › returns a message again if its call was cancelled while the m
   expect(textsOf(await mail.take(9, call("a")))).toEqual(["one again"]);
 });
 
-it("ClientMail › keeps a message that did not arrive, if its next answer fails", async () => {
+it("ClientMail › keeps a message that did not arrive, even if the next answer fails", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
   await send(ref, "one");
@@ -98,7 +98,7 @@ it("ClientMail › keeps a message that did not arrive, if its next answer fails
   expect(textsOf(await mail.take(9, call("b")))).toEqual(["one again", "two"]);
 });
 
-it("ClientMail › returns a message again whose call failed, if it is marked as read nevertheless", async () => {
+it("ClientMail › returns a message again if its call failed after marking it as read", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
   await send(ref, "one");
@@ -112,13 +112,13 @@ it("ClientMail › returns a message again whose call failed, if it is marked as
   await expect(mail.take(9, { signal, client: "a" })).rejects.toThrow();
   rmSync(handedOut);
   renameSync(`${handedOut}-away`, handedOut);
-  // As if the call had failed only after its mark.
+  // As if the call had failed only after it marked the message.
   const keys = (await unreadMessages(ref, "ada")).map(({ key }) => key);
   await markAsRead(ref, "ada", keys);
   expect(textsOf(await mail.take(9, call("a")))).toEqual(["two again"]);
 });
 
-it("ClientMail › does not take a call that comes before an answer as its receipt", async () => {
+it("ClientMail › does not count a call that arrives before an answer as its receipt", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
   await send(ref, "one");
@@ -129,7 +129,7 @@ it("ClientMail › does not take a call that comes before an answer as its recei
   expect(textsOf(await mail.take(9, call("b")))).toEqual(["one again"]);
 });
 
-it("ClientMail › two servers of one member at a time return each message once", async () => {
+it("ClientMail › returns each message once if a member has two servers at the same time", async () => {
   const ref = await crew();
   const servers = [new ClientMail(ref, "ada"), new ClientMail(ref, "ada")];
   for (let at = 0; at < 10; at += 1) await send(ref, `message ${at}`);
@@ -139,7 +139,7 @@ it("ClientMail › two servers of one member at a time return each message once"
   expect([...texts, ...rest].sort()).toEqual(Array.from({ length: 10 }, (_, at) => `message ${at}`));
 });
 
-it("ClientMail › takes over the messages of an ended server, not those of a running one", async () => {
+it("ClientMail › takes over the messages of an ended server, but not of a running one", async () => {
   const ref = await crew();
   await send(ref, "one");
   const running = new ClientMail(ref, "ada");
@@ -148,7 +148,7 @@ it("ClientMail › takes over the messages of an ended server, not those of a ru
   expect(textsOf(await next.take(9, call("a")))).toEqual([]);
   await running.close();
   expect(textsOf(await next.take(9, call("a")))).toEqual(["one again"]);
-  // A third one gets nothing while the second runs.
+  // A third server gets nothing while the second runs.
   expect(textsOf(await new ClientMail(ref, "ada").take(9, call("a")))).toEqual([]);
 });
 

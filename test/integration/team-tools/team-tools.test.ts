@@ -22,7 +22,7 @@ import { getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
 import { confirmVerify } from "../../../src/team/tasks/verify-record.ts";
 import { teamTools } from "../../../src/team-tools/team-tools.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
-import { handsOf, noSubagent } from "../../support/team/member-tools.ts";
+import { memberTools, noSubagent } from "../../support/team/member-tools.ts";
 import { retireMember } from "../../support/team/retire-member.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 import { testTeam } from "../../support/team/test-team.ts";
@@ -34,9 +34,9 @@ const textsTo = async (ref: TeamRef, agent: string) =>
 const refusal = (code: string) => ({ success: false, code, message: expect.any(String) });
 
 describe("team tools of an agent", () => {
-  it("depend on its role; only Agent runs in parallel, and none needs a permission", async () => {
+  it("depend on its role; only Agent runs in parallel, and no tool needs permission", async () => {
     const ref = await testTeam(["dev"]);
-    const [lead, dev] = [await handsOf(ref, LEAD_NAME), await handsOf(ref, "dev")];
+    const [lead, dev] = [await memberTools(ref, LEAD_NAME), await memberTools(ref, "dev")];
     const all = ["SendMessage", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "AskUserQuestion"];
     expect(lead.names).toEqual([...all, "Agent", "TeamCreate", "TeamDelete"]);
     expect(dev.names).toEqual([...all, "Agent", "ExitPlanMode"]);
@@ -52,7 +52,7 @@ describe("team tools of an agent", () => {
 describe("an error of a team tool", () => {
   it("suggests tools, never shell commands", async () => {
     const ref = await testTeam(["dev"]);
-    const [lead, dev] = [await handsOf(ref, LEAD_NAME), await handsOf(ref, "dev")];
+    const [lead, dev] = [await memberTools(ref, LEAD_NAME), await memberTools(ref, "dev")];
     await prepareRun(ref, ["dev"]);
     const refusals = [
       await lead.data("TeamDelete", {}),
@@ -74,7 +74,7 @@ describe("an error of a team tool", () => {
 
 describe("team tool descriptions", () => {
   const specsOf = async (name: string): Promise<ReadonlyMap<string, ToolSpec>> => {
-    const { names, tool } = await handsOf(await testTeam(["ada"]), name);
+    const { names, tool } = await memberTools(await testTeam(["ada"]), name);
     return new Map(toolSpecs(names.map(tool)).map((spec) => [spec.name, spec]));
   };
   const fieldsOf = (spec: ToolSpec | undefined): string[] =>
@@ -87,7 +87,7 @@ describe("team tool descriptions", () => {
     }
   });
 
-  it("fit the role", async () => {
+  it("match the role", async () => {
     const [lead, ada] = [await specsOf(LEAD_NAME), await specsOf("ada")];
     expect(lead.get("SendMessage")?.description).toMatch(/shutdown_request.*plan_approval_response/s);
     expect(lead.get("SendMessage")?.description).not.toContain("shutdown_response");
@@ -105,7 +105,7 @@ describe("team tool descriptions", () => {
 describe("SendMessage", () => {
   it("delivers to one member, and returns the routing", async () => {
     const ref = await testTeam(["dev", "ada"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const input = { type: "message", recipient: "ada", content: "found it", summary: "found the bug" };
     expect(await dev.data("SendMessage", input)).toEqual({
       success: true,
@@ -131,7 +131,7 @@ describe("SendMessage", () => {
     ["with the name in another case", { type: "message", recipient: "ADA", content: "hi" }],
   ])("accepts a message %s", async (_title, input) => {
     const ref = await testTeam(["dev", "ada"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     expect(await dev.data("SendMessage", input)).toMatchObject({
       success: true,
       routing: { target: "@ada" },
@@ -142,7 +142,7 @@ describe("SendMessage", () => {
   it("refuses an unknown name with suggestions and a former member, and creates no file (S20)", async () => {
     const ref = await testTeam(["dev", "scout", "gone"]);
     await retireMember(ref, "gone", "shutdown");
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const misspelt = await dev.use("SendMessage", { type: "message", recipient: "scuot", content: "hi" });
     expect(misspelt.isError).toBe(true);
     expect(misspelt.data).toMatchObject({
@@ -156,7 +156,7 @@ describe("SendMessage", () => {
 
   it("refuses a message to its sender", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     for (const input of [
       { recipient: "DEV", content: "hi" },
       { to: "dev@crew", message: "hi" },
@@ -169,7 +169,7 @@ describe("SendMessage", () => {
     const ref = await testTeam(["dev", "ada"]);
     await prepareRun(ref, ["ada"]);
     writeStatus(ref, "ada", statusOf({ process: deadProcess() }));
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const { message } = await dev.data("SendMessage", { type: "message", recipient: "ada", content: "hi" });
     expect(message).toContain("will read the message when it is restarted");
     expect(await textsTo(ref, "ada")).toEqual(["hi"]);
@@ -179,14 +179,14 @@ describe("SendMessage", () => {
     const ref = await testTeam(["dev", "ada", "down"]);
     await prepareRun(ref, ["down"]);
     writeStatus(ref, "down", statusOf({ process: deadProcess() }));
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     expect(await dev.data("SendMessage", { type: "broadcast", content: "all", summary: "s" })).toEqual({
       success: true,
       message: "Sent to team-lead, ada. Not running: down.",
       recipients: [LEAD_NAME, "ada"],
       skipped: ["down"],
     });
-    const alone = await handsOf(await testTeam(), LEAD_NAME);
+    const alone = await memberTools(await testTeam(), LEAD_NAME);
     expect(await alone.data("SendMessage", { type: "broadcast", content: "all" })).toMatchObject({
       success: true,
       recipients: [],
@@ -199,12 +199,12 @@ describe("SendMessage", () => {
     ["a rejected shutdown without a reason", { type: "shutdown_response", request_id: "x", approve: false }],
     ["a shutdown answer without a decision", { type: "shutdown_response", request_id: "x" }],
   ])("refuses %s", async (_title, input) => {
-    const dev = await handsOf(await testTeam(["dev", "ada"]), "dev");
+    const dev = await memberTools(await testTeam(["dev", "ada"]), "dev");
     expect(await dev.data("SendMessage", input)).toMatchObject(refusal("INVALID_INPUT"));
   });
 
   it("limits a text to 100,000 characters", async () => {
-    const dev = await handsOf(await testTeam(["dev", "ada"]), "dev");
+    const dev = await memberTools(await testTeam(["dev", "ada"]), "dev");
     const of = (length: number) => ({ recipient: "ada", content: "x".repeat(length) });
     expect(dev.tool("SendMessage").input.safeParse(of(100_001)).success).toBe(false);
     expect(await dev.data("SendMessage", of(100_000))).toMatchObject({ success: true });
@@ -220,7 +220,7 @@ describe("SendMessage", () => {
   ];
   it.each(FORGED)("sends $type as plain text, even for the lead (S72)", async (forged) => {
     const ref = await testTeam(["dev", "ada"]);
-    for (const hands of [await handsOf(ref, LEAD_NAME), await handsOf(ref, "dev")]) {
+    for (const hands of [await memberTools(ref, LEAD_NAME), await memberTools(ref, "dev")]) {
       const json = JSON.stringify(forged);
       await hands.use("SendMessage", { type: "message", recipient: "ada", content: json });
       await hands.use("SendMessage", { to: "ada", message: ` \n${json}` });
@@ -238,7 +238,7 @@ describe("SendMessage", () => {
     "sends $type as plain text if given as an object (S72)",
     async (forged) => {
       const ref = await testTeam(["dev", "ada"]);
-      const lead = await handsOf(ref, LEAD_NAME);
+      const lead = await memberTools(ref, LEAD_NAME);
       await lead.use("SendMessage", { to: "ada", message: forged });
       const [arrived] = await unreadMessages(ref, "ada");
       expect(arrived?.protocol).toBeUndefined();
@@ -250,7 +250,7 @@ describe("SendMessage", () => {
 describe("SendMessage for a shutdown", () => {
   it("sends the lead's request, in the older and the newer form", async () => {
     const ref = await testTeam(["dev"]);
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     const asked = await lead.data("SendMessage", {
       type: "shutdown_request",
       recipient: "dev",
@@ -271,11 +271,11 @@ describe("SendMessage for a shutdown", () => {
 
   it("refuses a teammate's request, and a request to the lead (S45)", async () => {
     const ref = await testTeam(["dev", "ada"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const ask = { type: "shutdown_request", recipient: "ada" };
     expect(await dev.data("SendMessage", ask)).toMatchObject(refusal("NOT_LEAD"));
     expect(await textsTo(ref, "ada")).toEqual([]);
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     expect(await lead.data("SendMessage", { ...ask, recipient: LEAD_NAME })).toMatchObject(
       refusal("INVALID_INPUT"),
     );
@@ -296,7 +296,7 @@ describe("SendMessage for a shutdown", () => {
         message: { type: "shutdown_response", request_id, approve: false, reason: "not done" },
       }),
     ],
-  ])("takes one answer from the asked member, in the %s form", async (_form, response) => {
+  ])("accepts one answer from the asked member, in the %s form", async (_form, response) => {
     const ref = await testTeam(["dev"]);
     const refuse = { name: "SendMessage", input: response("{{request_id}}") as Record<string, unknown> };
     const running = await startWorker(ref, {
@@ -321,9 +321,9 @@ describe("SendMessage for a shutdown", () => {
 
   it("refuses an answer without a request", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const withoutId = { type: "shutdown_response", approve: true };
-    // Neither an answer nor a message: the lead would take its text for an agreement.
+    // Neither an answer nor a message: the lead would mistake its text for an agreement.
     expect(await dev.data("SendMessage", { to: LEAD_NAME, message: withoutId })).toMatchObject({
       success: false,
     });
@@ -352,10 +352,10 @@ describe("SendMessage for a plan approval", () => {
     ],
     ["feedback", { type: "plan_approval_response", request_id: "p1", approve: false, feedback: "no" }],
     ["reason", { type: "plan_approval_response", request_id: "p1", approve: false, reason: "no" }],
-  ])("takes the lead's answer once, in the %s form", async (_form, input) => {
+  ])("accepts the lead's answer once, in the %s form", async (_form, input) => {
     const ref = await testTeam(["dev"]);
     open(ref, "plan", "p1");
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     expect(await lead.data("SendMessage", input)).toEqual({
       success: true,
       message: "dev's plan is rejected.",
@@ -371,7 +371,7 @@ describe("SendMessage for a plan approval", () => {
   it("delivers content, feedback and reason, if a call has all of them", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "plan", "p1");
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     const texts = { content: "Too long.", feedback: "Drop step 2.", reason: "Too long." };
     await lead.data("SendMessage", {
       ...texts,
@@ -388,13 +388,14 @@ describe("SendMessage for a plan approval", () => {
     const ref = await testTeam(["dev", "ada"]);
     open(ref, "plan", "p1");
     const input = { type: "plan_approval_response", request_id: "p1", approve: true, recipient: "dev" };
-    expect(await (await handsOf(ref, "ada")).data("SendMessage", input)).toMatchObject(refusal("NOT_LEAD"));
+    const ada = await memberTools(ref, "ada");
+    expect(await ada.data("SendMessage", input)).toMatchObject(refusal("NOT_LEAD"));
     open(ref, "permission", "r1");
     const permission = { ...input, request_id: "r1" };
-    expect(await (await handsOf(ref, "dev")).data("SendMessage", permission)).toMatchObject(
+    expect(await (await memberTools(ref, "dev")).data("SendMessage", permission)).toMatchObject(
       refusal("NOT_LEAD"),
     );
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     const other = { ...input, request_id: "../config" };
     expect(await lead.data("SendMessage", other)).toMatchObject(refusal("REQUEST_NOT_FOUND"));
     expect(listApprovals(ref)).toHaveLength(2);
@@ -403,7 +404,7 @@ describe("SendMessage for a plan approval", () => {
   it.each(["permission", "question"] as const)("never answers a %s, which the user decides", async (kind) => {
     const ref = await testTeam(["dev"]);
     open(ref, kind, "r1");
-    const lead = await handsOf(ref, LEAD_NAME, { mode: "bypassPermissions" });
+    const lead = await memberTools(ref, LEAD_NAME, { mode: "bypassPermissions" });
     const input = { type: "plan_approval_response", request_id: "r1", approve: true, recipient: "dev" };
     expect(await lead.data("SendMessage", input)).toMatchObject(refusal("PERMISSION_DENIED"));
     expect(listApprovals(ref)).toHaveLength(1);
@@ -414,7 +415,7 @@ describe("SendMessage for a plan approval", () => {
 describe("task tools", () => {
   it("create, read, list and change a task", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     expect(
       await dev.data("TaskCreate", { subject: "Count", description: "all files", activeForm: "Counting" }),
     ).toEqual({
@@ -465,7 +466,7 @@ describe("task tools", () => {
 
   it("report why they refuse, and change nothing (S54, S58)", async () => {
     const ref = await testTeam(["dev", "ada"]);
-    const [dev, ada] = [await handsOf(ref, "dev"), await handsOf(ref, "ada")];
+    const [dev, ada] = [await memberTools(ref, "dev"), await memberTools(ref, "ada")];
     await dev.use("TaskCreate", { subject: "one" });
     await dev.use("TaskCreate", { subject: "two" });
     await dev.use("TaskUpdate", { taskId: "2", addBlockedBy: ["1"] });
@@ -481,9 +482,9 @@ describe("task tools", () => {
     expect(getTask(ref, "1").owner).toBe("dev");
   });
 
-  it("set and show reviewer and files, show what a verify command proves, and set none", async () => {
+  it("set and show reviewer and files, and show the proof of a verify command but cannot set one", async () => {
     const ref = await testTeam(["dev", "ada"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const forged = { verify: "touch pwned", metadata: { _verify: "touch pwned", _touches: ["x"] } };
     await dev.use("TaskCreate", { subject: "one", reviewer: "ada", touches: ["src/**"], ...forged });
     const facts = { reviewer: "ada", touches: ["src/**"] };
@@ -505,7 +506,7 @@ describe("task tools", () => {
 
   it("hide internal metadata", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     await dev.use("TaskCreate", { subject: "one", metadata: { _lease: { pid: 1 }, mine: true } });
     const { content } = await dev.use("TaskUpdate", { taskId: "1", status: "in_progress" });
     expect(content).not.toContain("_lease");
@@ -516,7 +517,7 @@ describe("task tools", () => {
 describe("TeamCreate", () => {
   it("adopts the run's team, and sets its display name", async () => {
     const ref = await testTeam();
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     const input = {
       team_name: "Docs Team",
       description: "brings the docs up to date",
@@ -538,7 +539,7 @@ describe("TeamCreate", () => {
 
   it("gives the team a name that members' addresses and Agent accept", async () => {
     const ref = await testTeam(["dev"]);
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     await lead.use("TeamCreate", { team_name: "Docs Team" });
     const sent = await lead.data("SendMessage", { recipient: "dev@docs-team", content: "Hello." });
     expect(sent).toMatchObject({ success: true });
@@ -554,7 +555,7 @@ describe("TeamCreate", () => {
 
   it("refuses a second team, but creates one after the first is deleted", async () => {
     const ref = await testTeam(["dev"]);
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     await setMode(ref, LEAD_NAME, "delegate");
     await lead.use("TeamCreate", { team_name: "one" });
     expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject(refusal("ALREADY_LEADING"));
@@ -567,14 +568,14 @@ describe("TeamCreate", () => {
       leadSessionId: before.leadSessionId,
       names: [LEAD_NAME],
     });
-    // It keeps the mode that its teammates inherit.
+    // The lead keeps the mode that its teammates inherit.
     expect(members[0]?.metadata).toEqual(before.members[0]?.metadata);
     expect(readStatus(ref, LEAD_NAME)?.process.pid).toBe(process.pid);
   });
 
   it("refuses after another process deleted the team", async () => {
     const ref = await testTeam();
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     await lead.use("TeamCreate", { team_name: "one" });
     await removeTeamFiles(ref);
     expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject(refusal("TEAM_NOT_FOUND"));
@@ -583,7 +584,7 @@ describe("TeamCreate", () => {
 
 describe("TeamDelete", () => {
   it("names the team as TeamCreate and the lists do, by both of its names", async () => {
-    const lead = await handsOf(await testTeam(), LEAD_NAME);
+    const lead = await memberTools(await testTeam(), LEAD_NAME);
     expect((await lead.use("TeamCreate", { team_name: "Docs Team" })).display).toBe(
       "You lead Docs Team (crew).",
     );
@@ -594,7 +595,7 @@ describe("TeamDelete", () => {
 
   it("is refused while a teammate runs, deletes the team afterwards, and succeeds without a team", async () => {
     const ref = await testTeam(["dev"]);
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     writeStatusOf(ref, "dev", statusOf());
     expect(await lead.data("TeamDelete", {})).toMatchObject({
       ...refusal("ACTIVE_MEMBERS"),
@@ -617,7 +618,7 @@ describe("TeamDelete", () => {
 
 it("TeamDelete › keeps the lead in its team when refused", async () => {
   const ref = await testTeam(["dev"]);
-  const lead = await handsOf(ref, LEAD_NAME);
+  const lead = await memberTools(ref, LEAD_NAME);
   writeStatusOf(ref, "dev", statusOf());
   expect(await lead.data("TeamDelete", {})).toMatchObject(refusal("ACTIVE_MEMBERS"));
   await removeTeamFiles(ref);
@@ -627,18 +628,18 @@ it("TeamDelete › keeps the lead in its team when refused", async () => {
 
 it("TeamDelete › keeps the files of a team whose run keeps it, once all members have ended", async () => {
   const ref = await testTeam(["dev"]);
-  const lead = await handsOf(ref, LEAD_NAME, { keepsTeam: true });
+  const lead = await memberTools(ref, LEAD_NAME, { keepsTeam: true });
   writeStatusOf(ref, "dev", statusOf());
   expect(await lead.data("TeamDelete", {})).toMatchObject(refusal("ACTIVE_MEMBERS"));
   writeStatusOf(ref, "dev", statusOf({ process: deadProcess() }));
-  // Because of --keep or a team with a manual lead; the run was not asked in that case.
+  // The run keeps the team because of --keep or a manual lead.
   const message = "All teammates of crew have ended; the run keeps the files of the team.";
   expect(await lead.data("TeamDelete", {})).toEqual({ success: true, message, kept: true });
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "dev"]);
 });
 
 it("tool summaries › show recipients, dependencies and answers in words", async () => {
-  const lead = await handsOf(await testTeam(), LEAD_NAME);
+  const lead = await memberTools(await testTeam(), LEAD_NAME);
   const shown = (name: string, input: object) => lead.tool(name).summary?.(input);
   expect([
     shown("SendMessage", { type: "message", to: "ann", message: "hi", summary: "greets" }),
@@ -662,7 +663,7 @@ it("tool summaries › show recipients, dependencies and answers in words", asyn
 
 it("Agent › refuses to spawn into a team that its lead does not lead", async () => {
   const ref = await testTeam();
-  const lead = await handsOf(ref, LEAD_NAME);
+  const lead = await memberTools(ref, LEAD_NAME);
   await lead.use("TeamCreate", { team_name: "Docs Team" });
   const call = { name: "kid", prompt: "p", subagent_type: "no-such-type" };
   const codes = ["other", "crew", "Docs Team"].map((team_name) => lead.data("Agent", { ...call, team_name }));
@@ -680,7 +681,7 @@ function writeStatusOf(ref: TeamRef, agent: string, status: ReturnType<typeof st
 describe("ExitPlanMode", () => {
   it("needs plan mode and a written plan, sends the plan, and ends the turn", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev", { mode: "plan" });
+    const dev = await memberTools(ref, "dev", { mode: "plan" });
     expect(await dev.use("ExitPlanMode", {})).toMatchObject({ isError: true });
     const { planFile } = dev.running.worker.planApproval;
     mkdirSync(dirname(planFile), { recursive: true });
@@ -693,10 +694,10 @@ describe("ExitPlanMode", () => {
     const again = await dev.use("ExitPlanMode", {});
     expect(again).toMatchObject({ isError: true, content: expect.stringContaining("already waiting") });
     expect(listApprovals(ref)).toHaveLength(1);
-    const ada = await handsOf(await testTeam(["ada"]), "ada", { mode: "default" });
+    const ada = await memberTools(await testTeam(["ada"]), "ada", { mode: "default" });
     expect(await ada.use("ExitPlanMode", {})).toMatchObject({
       isError: true,
-      content: "You are not in plan mode.",
+      content: "You are not in plan mode, so no plan was sent; your work needs no approval.",
     });
   });
 });
@@ -704,7 +705,7 @@ describe("ExitPlanMode", () => {
 describe("ExitPlanMode with a plan", () => {
   it("writes the plan file for an agent that cannot write there", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev", { mode: "plan" });
+    const dev = await memberTools(ref, "dev", { mode: "plan" });
     const { planFile } = dev.running.worker.planApproval;
     expect(await dev.use("ExitPlanMode", { plan: " \n" })).toMatchObject({ isError: true });
     expect(await dev.use("ExitPlanMode", { plan: "# Steps\n" })).toMatchObject({ endTurn: true });
@@ -716,7 +717,7 @@ describe("ExitPlanMode with a plan", () => {
 describe("AskUserQuestion", () => {
   it("opens a request with its choices, and does not end the turn", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const asked = await dev.use("AskUserQuestion", { question: "Which?", choices: ["a", "b"] });
     expect(asked.endTurn).toBeUndefined();
     expect(asked.data).toEqual({ request_id: expect.stringMatching(/^question-\d+@dev$/) });
@@ -738,9 +739,9 @@ describe("AskUserQuestion", () => {
     });
   });
 
-  it("opens a request for each question, even in one millisecond", async () => {
+  it("opens a request for each question, even in the same millisecond", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const clock = vi.spyOn(dev.running.ctx.clock, "now").mockReturnValue(Date.now());
     onTestFinished(() => clock.mockRestore());
     for (const question of ["Which?", "When?"]) await dev.use("AskUserQuestion", { question });
@@ -758,9 +759,9 @@ describe("Agent", () => {
     ["plan", "default"],
     ["dontAsk", "acceptEdits"],
     ["delegate", "acceptEdits"],
-  ])("refuses a lead in mode %s a teammate in mode %s", async (own, wanted) => {
+  ])("does not let a lead in mode %s start a teammate in mode %s", async (own, wanted) => {
     const ref = await testTeam([], { leadMode: own });
-    const lead = await handsOf(ref, LEAD_NAME, { mode: own });
+    const lead = await memberTools(ref, LEAD_NAME, { mode: own });
     expect(await lead.data("Agent", { ...call, mode: wanted })).toMatchObject(refusal("PERMISSION_DENIED"));
     expect(readTeam(ref).members).toHaveLength(1);
   });
@@ -768,7 +769,7 @@ describe("Agent", () => {
   it("lets a lead in mode delegate grant its earlier mode, and no more", async () => {
     const ref = await testTeam([]);
     for (const mode of ["acceptEdits", "delegate"] as const) await setMode(ref, LEAD_NAME, mode);
-    const lead = await handsOf(ref, LEAD_NAME, { mode: "delegate" });
+    const lead = await memberTools(ref, LEAD_NAME, { mode: "delegate" });
     // The model is checked after the mode, so INVALID_MODEL means the mode was granted.
     const granted = await lead.data("Agent", { ...call, mode: "acceptEdits", model: "no such model" });
     expect(granted).toMatchObject(refusal("INVALID_MODEL"));
@@ -789,7 +790,7 @@ describe("Agent", () => {
       shell: { channel: "acp", command: "/bin/sh" },
     } as const;
     const spawn = { checkCli: (cli: string, input: SpawnInput) => checkCli(cli, input, own, process.env) };
-    const lead = await handsOf(ref, LEAD_NAME, { spawn });
+    const lead = await memberTools(ref, LEAD_NAME, { spawn });
     expect(await lead.data("Agent", { ...call, ...more })).toMatchObject({
       code,
       message: expect.stringMatching(message),
@@ -799,7 +800,7 @@ describe("Agent", () => {
 
   it("refuses to grant a tool that the lead itself has to ask for", async () => {
     const ref = await testTeam();
-    const lead = await handsOf(ref, LEAD_NAME, { mode: "acceptEdits" });
+    const lead = await memberTools(ref, LEAD_NAME, { mode: "acceptEdits" });
     expect(await lead.data("Agent", { ...call, allowedTools: ["Bash(*)"] })).toMatchObject(
       refusal("PERMISSION_DENIED"),
     );
@@ -808,7 +809,7 @@ describe("Agent", () => {
 
   it("is refused to a teammate: teams do not nest", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await handsOf(ref, "dev");
+    const dev = await memberTools(ref, "dev");
     const { ctx, worker } = dev.running;
     const tools = teamTools({ ctx, worker, role: "lead", spawn: {}, subagent: noSubagent });
     const tool = tools.find(({ name }) => name === "Agent");
@@ -823,7 +824,7 @@ describe("Agent", () => {
     ["an impossible model", { model: "no such model" }, "INVALID_MODEL"],
   ])("refuses %s, and adds no member", async (_title, more, code) => {
     const ref = await testTeam();
-    const lead = await handsOf(ref, LEAD_NAME);
+    const lead = await memberTools(ref, LEAD_NAME);
     expect(await lead.data("Agent", { ...call, ...more })).toMatchObject(refusal(code));
     expect(readTeam(ref).members).toHaveLength(1);
     expect(existsSync(ref.paths.inbox("ada"))).toBe(false);

@@ -11,7 +11,7 @@ import { listRequests } from "../../../src/team-tools/mcp/list-requests.ts";
 import { teamStatus } from "../../../src/team-tools/mcp/team-status.ts";
 import { wait } from "../../../src/team-tools/mcp/wait.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
-import { lookingContext } from "../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../support/team/reconcile-context.ts";
 import { statusOf } from "../../support/team/status-records.ts";
 import { testTeam } from "../../support/team/test-team.ts";
 import { contextOf } from "../../support/worker/start-worker.ts";
@@ -50,12 +50,12 @@ it.each<[string, ClientTool, object]>([
   expect(data).toMatchObject({ happened: ["request"], requests: [ID] });
 });
 
-it("Wait › sees the task that a member creates before it is seen to be idle", async () => {
+it("Wait › counts the task that a member creates just before it is found idle", async () => {
   const ref = await testTeam(["ada", "ben"]);
   const process = ownIdentity();
   writePlace(ref, "ada", { instance: "i", backend: "tmux", panePid: process.pid, spawnedAt: 1 });
   writeStatus(ref, "ada", statusOf({ instance: "i", state: "idle" }));
-  const own = lookingContext(ref);
+  const own = reconcileContext(ref);
   const present = async (): Promise<ReadonlySet<string>> => {
     await createTask(ref, { subject: "late" });
     return new Set(["i"]);

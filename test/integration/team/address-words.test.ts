@@ -5,7 +5,7 @@ import { addMembers } from "../../../src/team/members/members.ts";
 import { type TeamRef, teamsHome } from "../../../src/team/ref.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
-it("memberWord › names the team only if the command would not find it, or not this one, without", async () => {
+it("memberWord › names the team only if a command without it would find no team, or another", async () => {
   const directory = temporaryDirectory();
   const env = { HOME: directory, TEAMS_HOME: directory, XDG_RUNTIME_DIR: directory };
   const team = async (name: string, members: readonly string[]): Promise<TeamRef> => {
@@ -31,7 +31,7 @@ it("memberWord › names the team only if the command would not find it, or not 
     " --team two",
   ]);
   expect(teamOption(two, { TEAMS_TEAM: "two" })).toBe("");
-  // The shell of an agent has only its own team.
+  // The shell of an agent selects only its own team.
   expect(memberWord(two, "CY", { TEAMS_AGENT: "ben@two" })).toBe("CY");
   expect(teamOption(two, { TEAMS_AGENT: "ben@two" })).toBe("");
 });

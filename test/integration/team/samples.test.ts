@@ -36,7 +36,7 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("team files of Claude Code %s", 
     }
   });
 
-  test("keep all their fields when we change them", async () => {
+  test("keep all their fields when teams changes them", async () => {
     const ref = teamOf(version);
     const before = {
       config: json(ref.paths.config),
@@ -52,9 +52,9 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("team files of Claude Code %s", 
     expect(json(ref.paths.task("1"))).toEqual({ ...before.task, description: "new" });
   });
 
-  test("keep the order of their keys when we change them, with new ones at the end", async () => {
+  test("keep the order of their keys when teams changes them, with new keys at the end", async () => {
     const ref = teamOf(version);
-    // A field that a peer left out makes the schema read the file.
+    // Without a required field, the schema reads the file instead of the faster guard.
     const config = json(ref.paths.config);
     const [lead, { cwd: _, ...first }, ...others] = config.members;
     const changed = {
@@ -75,21 +75,21 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("team files of Claude Code %s", 
     expect(Object.keys(after.members[1])).toEqual([...Object.keys(first), "cwd"]);
   });
 
-  test("contain protocol messages that we understand", async () => {
+  test("contain protocol messages that teams understands", async () => {
     const ref = teamOf(version);
-    const said = json(ref.paths.inbox("team-lead")) as { read?: boolean }[];
+    const messages = json(ref.paths.inbox("team-lead")) as { read?: boolean }[];
     const entries = await unreadMessages(ref, "team-lead");
-    expect(entries).toHaveLength(said.filter(({ read }) => !read).length);
+    expect(entries).toHaveLength(messages.filter(({ read }) => !read).length);
     for (const { protocol } of entries) expect(protocol).toBeDefined();
     await markAsRead(
       ref,
       "team-lead",
       entries.map(({ key }) => key),
     );
-    expect(json(ref.paths.inbox("team-lead"))).toHaveLength(said.length);
+    expect(json(ref.paths.inbox("team-lead"))).toHaveLength(messages.length);
   });
 
-  test("contain tasks that follow our claim rules", async () => {
+  test("contain tasks that follow the claim rules of teams", async () => {
     const ref = teamOf(version);
     const claims = await Promise.allSettled([claimTask(ref, "beta", "2"), claimTask(ref, "beta", undefined)]);
     expect(claims[0]).toMatchObject({ reason: { code: "TASK_BLOCKED" } });

@@ -18,7 +18,7 @@ function open(env: Readonly<Record<string, string>> = ON, sessionId = "s-1", roo
 }
 
 describe("debug log", () => {
-  it("is written only when TEAMS_DEBUG asks for it, for its owner alone, with a link to the latest", () => {
+  it("is written only if TEAMS_DEBUG is set, readable only by its owner, with a link to the latest", () => {
     expect([open({}).log, open({ TEAMS_DEBUG: "0" }).log]).toEqual([undefined, undefined]);
     const { log, root } = open();
     log?.note("first\nof two lines");
@@ -31,7 +31,7 @@ describe("debug log", () => {
     expect(readlinkSync(join(root, "debug", "latest"))).toBe("s-2.txt");
   });
 
-  it("holds no secret, not even one cut at the end of a line (S75)", () => {
+  it("contains no secret, not even a truncated one at the end of a line (S75)", () => {
     const { log } = open({ ...ON, API_KEY: "sesame-open-wide" });
     log?.note(`${"x".repeat(1_990)}sesame-open-wide`);
     expect(readFileSync(log?.path ?? "", "utf8")).not.toContain("sesame");

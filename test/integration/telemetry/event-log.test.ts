@@ -46,18 +46,18 @@ describe("recordEvent", () => {
   it("never fails, and reports a write error with the path of its log", () => {
     const log = logIn(temporaryDirectory());
     mkdirSync(log.paths.events);
-    const said: string[][] = [];
-    onEventFailure((...words) => said.push(words));
+    const failures: string[][] = [];
+    onEventFailure((...words) => failures.push(words));
     recordEvent(log, IDLE);
-    expect(said).toEqual([[expect.stringContaining("EISDIR"), log.paths.events]]);
+    expect(failures).toEqual([[expect.stringContaining("EISDIR"), log.paths.events]]);
   });
 
   it("creates nothing for a deleted team", () => {
-    const said: string[] = [];
-    onEventFailure((text) => said.push(text));
+    const failures: string[] = [];
+    onEventFailure((text) => failures.push(text));
     const directory = join(temporaryDirectory(), "gone");
     recordEvent(logIn(directory), IDLE);
-    expect([existsSync(directory), said]).toEqual([false, []]);
+    expect([existsSync(directory), failures]).toEqual([false, []]);
   });
 
   it("starts a new file when the log is full, and keeps the previous one", () => {
@@ -145,7 +145,7 @@ describe("events of a team", () => {
     expect(eventsOf(ref).filter(({ type }) => type === "message")).toHaveLength(1);
   });
 
-  it("never make an operation fail when they cannot be written", async () => {
+  it("do not fail an operation when they cannot be written", async () => {
     const ref = await testTeam([]);
     mkdirSync(ref.paths.events);
     await addMembers(ref, [{ name: "dev", cwd: "/" }]);

@@ -11,7 +11,7 @@ import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.t
 function showing(t: PrivateTmux, text: string): PaneId {
   const words = ["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=work:", "--"];
   const id = paneId(t.tmux(...words, "/bin/sh", "-c", 'printf "%s" "$1"; exec cat', "sh", text));
-  if (id === undefined) throw new Error("tmux named no pane.");
+  if (id === undefined) throw new Error("tmux printed no pane id.");
   return id;
 }
 
@@ -43,7 +43,7 @@ test("capturePanes › captures 64 panes in one tmux call, each with its empty r
   );
 });
 
-test("capturePanes › returns rows without blanks at the end, which tmux 3.2 adds to each", async () => {
+test("capturePanes › returns rows without the trailing spaces that tmux 3.2 adds", async () => {
   const t = privateTmux();
   t.session();
   const pane = showing(t, "a  b   \n   \n  c");
@@ -82,10 +82,10 @@ test("capturePanes › is not confused by a screen that shows its separator", as
   await capturePanes(server, [itself(pane)], 0);
   const [mark = ""] = seen;
   expect(mark).toMatch(/ 0$/);
-  const liar = showing(t, mark);
-  await shown(t, liar, mark);
-  const [lies, truth] = await capturePanes(server, [itself(liar), itself(pane)], 0);
-  expect([lies?.[0], truth?.[0]]).toEqual([mark, "calm"]);
+  const imitator = showing(t, mark);
+  await shown(t, imitator, mark);
+  const [imitated, real] = await capturePanes(server, [itself(imitator), itself(pane)], 0);
+  expect([imitated?.[0], real?.[0]]).toEqual([mark, "calm"]);
 });
 
 test("capturePanes › returns no rows without a server", async () => {

@@ -18,7 +18,7 @@ async function failureOf(work: Promise<unknown>): Promise<TmuxError> {
     (reason: unknown) => reason,
   );
   if (error instanceof TmuxError) return error;
-  throw new Error(`This is not a failure of tmux: ${String(error)}`);
+  throw new Error(`This is not a TmuxError: ${String(error)}`);
 }
 
 describe("TmuxError", () => {
@@ -45,7 +45,7 @@ describe("TmuxError", () => {
     expect(isNoServer(error)).toBe(false);
   });
 
-  it("holds the refused command and tmux's message", async () => {
+  it("contains the refused command and tmux's message", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const command = ["set-option", "-p", "-t", pane, "no-such-option", "on"];
@@ -95,7 +95,7 @@ describe("TmuxError", () => {
     expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("work");
   });
 
-  it("holds what a batch had printed when the server was lost", async () => {
+  it("contains what a batch had printed when the server was lost", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const pid = Number(t.tmux("display-message", "-p", "#{pid}"));

@@ -34,7 +34,7 @@ describe("tmux batch", () => {
     expect(lines).toEqual(["one", "three"]);
   });
 
-  test("is judged by its end, not by the exit status and output of the user's hooks", async () => {
+  test("succeeds if it ran to its end, whatever the exit status and output of the user's hooks", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     for (const hook of ["after-list-panes", "after-split-window", "after-display-message"])
@@ -114,7 +114,7 @@ describe("tmux problems", () => {
     mkdirSync(old);
     const path = (await run("which", ["tmux"])).stdout.trim();
     symlinkSync(path, join(old, "real-tmux"));
-    // Reports the version of a server of 2020.
+    // Reports a version of 2020.
     writeFileSync(join(old, "tmux"), `#!/bin/sh\nreal-tmux "$@" | sed 's/3\\.[0-9][a-z]*/3.1c/'\n`);
     chmodSync(join(old, "tmux"), 0o755);
     const { socket } = t.server;
@@ -147,7 +147,7 @@ describe("onlyIf", () => {
     const { pane } = t.session();
     const here = paneId(pane);
     const gone = paneId("%77");
-    if (here === undefined || gone === undefined) throw new Error("ids");
+    if (here === undefined || gone === undefined) throw new Error("invalid pane ids");
     const act = (id: typeof here) =>
       t.server.call(onlyIf(id, `#{==:#{pane_id},${id}}`, ["display-message", "-p", "acted"]));
     expect((await act(here)).trim()).toBe("acted");
@@ -167,7 +167,7 @@ describe("paste", () => {
         `stty raw -echo; printf '\\033[?2004h'; printf x; dd bs=1 count=${12 + Buffer.byteLength("first\rsecond [201~ third é😀")} of='${out}' 2>/dev/null; mv '${out}' '${out}.done'`,
       ),
     );
-    if (pane === undefined) throw new Error("no pane");
+    if (pane === undefined) throw new Error("tmux printed no pane id.");
     await eventually("the program", () => t.tmux("capture-pane", "-p", "-t", pane).includes("x"));
     await t.server.batch(paste(pane, text, "teams-test"));
     await eventually("the paste", () => existsSync(`${out}.done`));

@@ -15,13 +15,13 @@ it.each<[string, TmuxSocket, string | undefined]>([
   ["a missing $TMUX_TMPDIR", { name: NAME }, "missing"],
   ["an empty $TMUX_TMPDIR", { name: NAME }, ""],
   ["no $TMUX_TMPDIR", { name: NAME }, undefined],
-])("socketPath: %s is the path that tmux uses", (_, socket, name) => {
+])("socketPath › is the path that tmux uses with %s", (_, socket, name) => {
   const home = temporaryDirectory();
   mkdirSync(join(home, "sockets"));
   symlinkSync("sockets", join(home, "link"));
   const { TMUX_TMPDIR: _theirs, TMUX: _server, ...own } = process.env;
   const env = name === undefined ? own : { ...own, TMUX_TMPDIR: name && join(home, name) };
-  // Only asks: it starts no server.
+  // list-sessions starts no server.
   const asked = spawnSync("tmux", [...socketArguments(socket), "list-sessions"], { env, encoding: "utf8" });
   expect(asked.stderr).toContain(` ${socketPath(socket, env)} (No such file or directory)`);
 });

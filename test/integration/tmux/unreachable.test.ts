@@ -13,7 +13,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it("keepsRunning › forks ps twice at most while it waits for a server on macOS", async () => {
+it("keepsRunning › forks ps at most twice while it waits for a server on macOS", async () => {
   const home = temporaryDirectory();
   const calls = join(home, "calls");
   const ps = join(home, "ps");

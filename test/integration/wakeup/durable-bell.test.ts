@@ -8,7 +8,7 @@ import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 test("durable bell › recreates a vanished bell and lifeline at the next wait, which rings at once (S78)", async () => {
-  const { bell, paths } = await lasting();
+  const { bell, paths } = await durableBell();
   rmSync(dirname(paths.bell), { recursive: true });
   expect(ring(paths.bell)).toBe("unheard");
   expect(await bell.wait()).toBe("rung");
@@ -18,8 +18,8 @@ test("durable bell › recreates a vanished bell and lifeline at the next wait, 
   expect(ring(paths.lifeline)).toBe("rung");
 });
 
-test("durable bell › adopts FIFOs that another process recreated, and keeps those in place", async () => {
-  const { bell, paths } = await lasting();
+test("durable bell › adopts FIFOs that another process recreated, and keeps existing ones", async () => {
+  const { bell, paths } = await durableBell();
   rmSync(paths.bell);
   await makeFifos([paths.bell]);
   const line = statSync(paths.lifeline).ino;
@@ -34,7 +34,7 @@ test("durable bell › adopts FIFOs that another process recreated, and keeps th
 
 test("durable bell › reports a failed recreation once, keeps waiting, and retries", async () => {
   const problems: unknown[] = [];
-  const { bell, paths } = await lasting((error) => problems.push(error));
+  const { bell, paths } = await durableBell((error) => problems.push(error));
   const above = dirname(dirname(paths.bell));
   rmSync(dirname(paths.bell), { recursive: true });
   const failing = { make: paths.make };
@@ -48,7 +48,7 @@ test("durable bell › reports a failed recreation once, keeps waiting, and retr
 });
 
 test("durable bell › recreates once for several waits, and stays closed if closed meanwhile", async () => {
-  const { bell, paths } = await lasting();
+  const { bell, paths } = await durableBell();
   let made = 0;
   const make = paths.make;
   paths.make = () => {
@@ -71,7 +71,7 @@ test("durable bell › recreates once for several waits, and stays closed if clo
 test.runIf(process.platform === "linux")(
   "durable bell › ends its lifeline for watchers when it closes",
   async () => {
-    const { bell, paths } = await lasting();
+    const { bell, paths } = await durableBell();
     const lifeline = watchLifeline(paths.lifeline);
     onTestFinished(() => lifeline.close());
     expect(lifeline.isInPlace()).toBe(true);
@@ -80,7 +80,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("durable bell › refuses to open if something else is in the way", async () => {
+test("durable bell › refuses to open if a directory is in the way", async () => {
   const directory = temporaryDirectory();
   chmodSync(directory, 0o700);
   const [bell, lifeline] = [join(directory, "bell"), join(directory, "life")];
@@ -100,7 +100,7 @@ interface Paths {
   make(): Promise<void>;
 }
 
-async function lasting(
+async function durableBell(
   problem: (error: unknown) => void = (error) => {
     throw error;
   },

@@ -40,7 +40,7 @@ test("makeFifos and openFifoBell › refuse a path that is not a FIFO, and leave
   expect(readFileSync(file, "utf8")).toBe("text");
 });
 
-test('ring › returns "unheard" without a reader, a file, a FIFO, or through a link', async () => {
+test('ring › returns "unheard" for a FIFO without a reader, a link, a file, a directory and an invalid path', async () => {
   const directory = temporaryDirectory();
   const [fifo, file, link] = ["fifo", "file", "link"].map((name) => join(directory, name)) as [
     string,
@@ -164,7 +164,7 @@ async function holding(fifo: string): Promise<ChildProcess> {
   return holder;
 }
 
-/** Opens a bell for a new directory, which has these directories. */
+/** Opens a bell for a new directory that contains these directories. */
 function watchedTree(...below: readonly string[]) {
   const directory = temporaryDirectory();
   for (const name of below) mkdirSync(join(directory, name), { recursive: true });

@@ -21,7 +21,7 @@ function writeDamaged(ref: TeamRef): void {
 test("a conversation with a damaged line › is continued; the pane shows the damage, and the lead gets one message", async () => {
   const ref = await testTeam(["dev"]);
   writeDamaged(ref);
-  const told = async (): Promise<string[]> =>
+  const messagesToLead = async (): Promise<string[]> =>
     (await unreadMessages(ref, LEAD_NAME)).flatMap(({ message, protocol }) =>
       protocol === undefined ? [message.text] : [],
     );
@@ -30,8 +30,8 @@ test("a conversation with a damaged line › is continued; the pane shows the da
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: `begin ${start}` });
     await eventually("the end of the turn", () => dev.worker.lastText === "Done.");
     expect(dev.shown).toContainEqual(expect.stringMatching(DAMAGE));
-    await eventually("the message to the lead", async () => (await told()).length > 0);
+    await eventually("the message to the lead", async () => (await messagesToLead()).length > 0);
     await dev.stop();
   }
-  expect(await told()).toEqual([expect.stringMatching(DAMAGE)]);
+  expect(await messagesToLead()).toEqual([expect.stringMatching(DAMAGE)]);
 });

@@ -13,7 +13,7 @@ import { testTeam } from "../../support/team/test-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { startWorker } from "../../support/worker/start-worker.ts";
 
-/** Starts a lead in this mode that plays these turns; `requests` holds its model requests. */
+/** Starts a lead in this mode that plays these turns; `requests` contains its model requests. */
 async function leadOf(
   mode: PermissionMode,
   turns: readonly PlaybookTurn[],
@@ -65,7 +65,7 @@ it("lead in delegate mode › is offered team tools only, and its prompt says wh
   await running.stop();
 });
 
-it("lead in delegate mode › cannot write files or start subagents, and reads why (S53)", async () => {
+it("lead in delegate mode › cannot write files or start subagents, and gets the reason (S53)", async () => {
   const turn: PlaybookTurn = {
     tools: [
       { name: "Write", input: { file_path: "x.md", content: "x" } },
@@ -112,7 +112,7 @@ it("lead › finds its existing teammates in the system prompt of a new session 
   await running.stop();
 });
 
-it("lead without a user › is not offered AskUserQuestion, and reads when its run ends", async () => {
+it("lead without a user › is not offered AskUserQuestion, and its prompt says when the run ends", async () => {
   const systems = async (alone: boolean): Promise<readonly [string, readonly string[]]> => {
     const { running, requests, said } = await leadOf("default", [{ say: "one" }], { alone });
     await running.worker.handleTypedLine("go");
@@ -132,7 +132,7 @@ it("lead without a user › is not offered AskUserQuestion, and reads when its r
     );
 });
 
-it("lead in plan mode › reads that it writes and runs nothing", async () => {
+it("lead in plan mode › has a prompt that says it can only read and search", async () => {
   const { running, requests, said } = await leadOf("plan", [{ say: "one" }]);
   await running.worker.handleTypedLine("go");
   await said("one");

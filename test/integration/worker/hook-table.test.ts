@@ -97,7 +97,7 @@ const HAPPENED: Readonly<Record<HookEvent, (cwd: string, tasks: readonly string[
 
 /** Effects after which the model has the text of the hook. */
 const READ_BY_MODEL: ReadonlySet<Effect> = new Set<Effect>(["refused", "added", "ends"]);
-const AT_REST: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "TeammateIdle"]);
+const IDLE_EVENTS: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "TeammateIdle"]);
 
 /** Notices for the user: one for each result except success. */
 const NOTICES: Readonly<Record<Answer, (event: HookEvent) => RegExp>> = {
@@ -151,7 +151,7 @@ describe.each(Object.keys(TABLE) as HookEvent[])("%s hook", (event) => {
         happened: effect !== "refused" && !(effect === "ends" && event === "PreToolUse"),
         objection: READ_BY_MODEL.has(effect),
         printed: effect === "reads",
-        turns: effect === "added" && AT_REST.has(event) ? 2 : 1,
+        turns: effect === "added" && IDLE_EVENTS.has(event) ? 2 : 1,
         after: event.endsWith("ToolUse") && effect !== "ends",
       });
       const notices = dev.shown.filter((line) => line.startsWith(`hook ${event}: `)).join("\n");

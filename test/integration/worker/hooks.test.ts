@@ -36,7 +36,7 @@ async function working(commands: Commands, input: WorkerInput = {}) {
 
 const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const isIdle = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state === "idle";
-const rested = (ref: TeamRef, dev: RunningWorker) =>
+const untilIdle = (ref: TeamRef, dev: RunningWorker) =>
   eventually("the idle state", () => dev.inputs.length > 0 && isIdle(ref));
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const results = ({ messages }: RunningWorker): string[] =>
@@ -79,21 +79,21 @@ describe("TeammateIdle hook (S65)", () => {
       { TeammateIdle: "echo >> count; echo again >&2; exit 2" },
       { settings: { teams: { hooks: { maxContinuations: 3 } } }, turns: [{ say: "ok", repeat: true }] },
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(dev.inputs).toHaveLength(4);
     expect(file("count").length).toBe(3);
     expect(dev.shown).toContainEqual(expect.stringContaining("3 times in a row"));
     await send(ref, "more");
-    await eventually("the next", () => dev.inputs.length === 8 && isIdle(ref));
+    await eventually("the next turns", () => dev.inputs.length === 8 && isIdle(ref));
     expect(file("count").length).toBe(6);
   });
 
-  it("does not keep the member from idle if it fails, and the pane shows the failure", async () => {
+  it("lets the member go idle if it fails, and the pane shows the failure", async () => {
     const { ref, dev } = await working(
       { TeammateIdle: "echo broken >&2; exit 1" },
       { turns: [{ say: "ok" }] },
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(dev.inputs).toHaveLength(1);
     expect(dev.shown).toContainEqual(expect.stringMatching(/TeammateIdle.*exit code 1: broken/));
   });
@@ -104,13 +104,13 @@ describe("TeammateIdle hook (S65)", () => {
       { Stop: "touch asked; exit 2", TeammateIdle: "touch asked; exit 2" },
       { turns: [{ error }] },
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect([dev.inputs.length, made("asked")]).toEqual([1, false]);
   });
 
   it("does not delay a shutdown", async () => {
     const { ref, dev } = await working({ TeammateIdle: "exit 0" }, { turns: [{ say: "ok" }] });
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     await requestShutdown(contextOf(ref), ["dev"]);
     expect(await dev.ended).toBe("shutdown");
   });
@@ -161,7 +161,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
       { PreToolUse: ["Bash", "cat > call; echo 'not on a Friday' >&2; exit 2"] },
       calling("touch ran"),
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(made("ran")).toBe(false);
     expect(results(dev)).toEqual(["A hook refused Bash: not on a Friday"]);
     expect(JSON.parse(file("call"))).toMatchObject({
@@ -173,7 +173,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
 
   it("allow a call if they match other tools only", async () => {
     const { ref, dev, made } = await working({ PreToolUse: ["Write|Edit", "exit 2"] }, calling("touch ran"));
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(made("ran")).toBe(true);
   });
 
@@ -184,7 +184,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
       },
       calling("touch ran"),
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(made("ran")).toBe(false);
     expect(results(dev)[0]).toContain("A hook denies it: mine");
   });
@@ -195,13 +195,13 @@ describe("PreToolUse and PostToolUse hooks", () => {
     await eventually("the request", () => listApprovals(asking.ref).length === 1);
     expect(asking.made("ran")).toBe(false);
     const allowed = await working({ PreToolUse: says("allow") }, calling("touch ran", { mode: "default" }));
-    await rested(allowed.ref, allowed.dev);
+    await untilIdle(allowed.ref, allowed.dev);
     expect(allowed.made("ran")).toBe(true);
     const denied = await working(
       { PreToolUse: says("allow") },
       calling("touch ran", { settings: { permissions: { deny: ["Bash(touch:*)"] } } }),
     );
-    await rested(denied.ref, denied.dev);
+    await untilIdle(denied.ref, denied.dev);
     expect(denied.made("ran")).toBe(false);
   });
 
@@ -210,7 +210,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
       { PreToolUse: `echo '{"permissionDecision":"ask"}'` },
       calling("touch ran", { mode: "dontAsk", settings: { permissions: { allow: ["Bash"] } } }),
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect([made("ran"), listApprovals(ref)]).toEqual([false, []]);
     expect(results(dev)[0]).toContain("dontAsk mode denies this call instead of asking");
   });
@@ -222,7 +222,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
       { PreToolUse: says("touch other"), PostToolUse: "cat > call" },
       calling("touch ran", { mode: "default" }),
     );
-    await rested(changed.ref, changed.dev);
+    await untilIdle(changed.ref, changed.dev);
     expect([changed.made("ran"), changed.made("other")]).toEqual([false, true]);
     expect(results(changed.dev)[0]).toContain('it ran with {"command":"touch other"}');
     expect(JSON.parse(changed.file("call"))).toMatchObject({ tool_input: { command: "touch other" } });
@@ -230,7 +230,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
       { PreToolUse: says("touch other") },
       calling("touch ran", { settings: { permissions: { deny: ["Bash(touch other)"] } } }),
     );
-    await rested(denied.ref, denied.dev);
+    await untilIdle(denied.ref, denied.dev);
     expect([denied.made("ran"), denied.made("other")]).toEqual([false, false]);
   });
 
@@ -239,7 +239,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
       { PreToolUse: `echo '{"continue":false,"stopReason":"enough"}'` },
       calling("touch ran"),
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect([made("ran"), dev.messages.at(-1)?.role]).toEqual([false, "user"]);
     expect(results(dev)[0]).toContain("enough");
   });
@@ -249,7 +249,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
       { PostToolUse: "cat > call; echo 'format it' >&2; exit 2" },
       calling("touch ran; echo out"),
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(results(dev)).toEqual([expect.stringMatching(/^out\n\n\n?A hook says: format it$/)]);
     expect(JSON.parse(file("call"))).toMatchObject({
       hook_event_name: "PostToolUse",
@@ -264,7 +264,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
       { PostToolUse: 'echo "it is $MY_SECRET" >&2; exit 2' },
       calling("true", { env: { PATH: process.env.PATH, MY_SECRET: secret } }),
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(results(dev)[0]).toContain("it is [secret]");
     expect(JSON.stringify(dev.shown)).not.toContain(secret);
   });
@@ -284,7 +284,7 @@ describe("SubagentStart and SubagentStop hooks", () => {
       { SubagentStart: ["Explore", "cat > start; echo 'mind the gap'"] },
       look,
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(results(dev)[0]).toBe("look\n\nmind the gap");
     expect(JSON.parse(file("start"))).toMatchObject({ agent_id: expect.any(String), agent_type: "Explore" });
   });
@@ -296,7 +296,7 @@ describe("SubagentStart and SubagentStop hooks", () => {
       },
       look,
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(results(dev)[0]).toBe("then: look again");
     const event = JSON.parse(file("stop")) as { agent_transcript_path: string };
     expect(existsSync(event.agent_transcript_path)).toBe(true);
@@ -307,7 +307,7 @@ describe("SubagentStart and SubagentStop hooks", () => {
       { SubagentStart: ["Plan", "echo no"], SubagentStop: ["Plan", "exit 2"] },
       look,
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(results(dev)[0]).toBe("look");
   });
 });
@@ -331,7 +331,7 @@ describe("environment of commands and hooks", () => {
           turns: [{ tools: [bash(show)] }, { say: "ok" }],
         },
       );
-      await rested(ref, dev);
+      await untilIdle(ref, dev);
       return [results(dev)[0]?.trim(), file("hook").trim()];
     };
     expect(await seen([])).toEqual(["end", "end"]);
@@ -349,7 +349,7 @@ describe("TaskCreated and TaskCompleted hooks", () => {
         turns: [{ tools: [create] }, { tools: [{ ...create, input: { subject: "Tests" } }] }, { say: "ok" }],
       },
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(results(dev)[0]).toContain("write tests");
     expect(listTasks(ref).map(({ id, subject }) => [id, subject])).toEqual([["2", "Tests"]]);
     expect(JSON.parse(file("task"))).toMatchObject({
@@ -368,7 +368,7 @@ describe("TaskCreated and TaskCompleted hooks", () => {
       { TaskCompleted: "echo 'the build is red' >&2; exit 2" },
       { turns: [{ tools: [create, done] }, { say: "ok" }] },
     );
-    await rested(ref, dev);
+    await untilIdle(ref, dev);
     expect(listTasks(ref)[0]?.status).toBe("pending");
     expect(results(dev)[1]).toContain("the build is red");
   });

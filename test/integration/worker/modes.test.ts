@@ -134,7 +134,7 @@ describe("permission mode of a running member", () => {
         permissionUpdate: { type: "addRules", rules: [rule], behavior: "allow", destination: "session" },
       });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(ls:*)") });
-    await eventually("both", () => dev.worker.permissionRequests.sessionRules.length === 1);
+    await eventually("the new mode and rule", () => dev.worker.permissionRequests.sessionRules.length === 1);
     expect([made("ran"), listApprovals(ref).length]).toEqual([false, 1]);
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(touch:*)") });
     await eventually("the end", () => isIdle(ref) && made("ran"));
@@ -157,7 +157,7 @@ describe("permission mode of a running member", () => {
     expect([made("ran"), dev.worker.planApproval.mode]).toEqual([false, "default"]);
   });
 
-  it("allows reading additional directories, given relative to home or to its own", async () => {
+  it("allows reading additional directories, given relative to the home or the working directory", async () => {
     const read = (file_path: string) => ({ name: "Read", input: { file_path } });
     const { ref, dev } = await working({
       mode: "dontAsk",

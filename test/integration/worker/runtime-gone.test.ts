@@ -83,10 +83,10 @@ test.runIf(process.platform === "linux")(
     rmSync(ref.home.runtime, { recursive: true });
     expect(hasOpen(lifeline)).toBe(false);
     await sendMessage(ref, { from: "team-lead", to: "dev", text: "hello" });
-    await eventually("the new one", () => ring(lifeline) === "rung");
+    await eventually("the new lifeline", () => ring(lifeline) === "rung");
     // Any activity of the team triggers a check; without this line the slow check finds it.
     await sendMessage(ref, { from: "team-lead", to: "dev", text: "hello again" });
-    await eventually("the watch of the new one", () => hasOpen(lifeline));
+    await eventually("the watch of the new lifeline", () => hasOpen(lifeline));
     dev.child.kill("SIGKILL");
     await eventually("the report of the end", () => ends.length > 0);
     expect(ends).toEqual(["dev crashed"]);

@@ -29,7 +29,7 @@ const sets = (...lines: readonly string[]): string =>
   lines.map((line) => `echo '${line.replaceAll("'", `'\\''`)}' >> "$CLAUDE_ENV_FILE"`).join("; ");
 
 const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
-const rested = (ref: TeamRef, dev: RunningWorker, turns: number) =>
+const untilIdle = (ref: TeamRef, dev: RunningWorker, turns: number) =>
   eventually("the idle state", () => dev.inputs.length >= turns && readStatus(ref, "dev")?.state === "idle");
 const results = ({ messages }: RunningWorker): string[] =>
   messages.flatMap(({ content }) =>
@@ -47,7 +47,7 @@ async function resultsOf(settings: object, commands: readonly string[], more: Pa
     ...more,
   });
   await send(ref, "begin");
-  await rested(ref, dev, 1);
+  await untilIdle(ref, dev, 1);
   return { ref, dev, results: results(dev), files: filesOf(ref, "session-dev") };
 }
 
@@ -69,7 +69,7 @@ describe("SessionStart hook", () => {
       snapshot: async () => snapshot,
     });
     await send(ref, "begin");
-    await rested(ref, dev, 1);
+    await untilIdle(ref, dev, 1);
     expect(results(dev)).toEqual(["production, hello world, /of/snapshot:/usr/bin:/bin:/of/hook"]);
     const [file = "", ...more] = filesOf(ref, "session-dev");
     expect(more).toEqual([]);
@@ -87,7 +87,7 @@ describe("SessionStart hook", () => {
     ["zsh and .zshenv", "zsh", (home: string) => ({ ZDOTDIR: home })],
     ["bash and a snapshot of fish", "fish", () => ({})],
     ["bash alone", undefined, () => ({})],
-  ])("sets variables after the start-up files of %s", async (_, kind, startup) => {
+  ])("sets variables after the startup files of %s", async (_, kind, startup) => {
     const ref = await testTeam(["dev"]);
     const { root } = ref.home;
     for (const name of ["startup", ".zshenv"])
@@ -110,8 +110,8 @@ describe("SessionStart hook", () => {
       snapshot: async () => snapshot,
     });
     await send(ref, "begin");
-    await rested(ref, dev, 1);
-    // An editor would wait for ever.
+    await untilIdle(ref, dev, 1);
+    // An editor would wait forever.
     expect(results(dev)).toEqual(["it's\nit's/x\n/of/hook\nfalse\nnone"]);
     expect(notices(dev)).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe("SessionStart hook", () => {
     expect([read, files.length]).toEqual([["21"], 2]);
   });
 
-  test("runs nothing of its file, and names what is left out", async () => {
+  test("does not run its file, and names the lines that are left out", async () => {
     const { results: read, dev } = await resultsOf(
       starting(sets("touch ran", "export A=$(touch ran)", "export B=1", "export IFS=x TEAMS_AGENT=eve@x")),
       ['[ -e ran ] && echo ran; echo "$A$B"; echo "$TEAMS_AGENT"'],
@@ -153,7 +153,7 @@ describe("SessionStart hook", () => {
     ]);
   });
 
-  test("keeps no secret in its file", async () => {
+  test("does not keep secrets in its file", async () => {
     const secret = "hunter2-hunter2";
     const {
       results: read,
@@ -191,7 +191,7 @@ describe("SessionStart hook", () => {
       api.requests.map(({ body }) => body.system.map(({ text }: { text: string }) => text).join());
     const first = await workerOfTest(ref, { api, settings });
     await send(ref, "begin");
-    await rested(ref, first, 1);
+    await untilIdle(ref, first, 1);
     expect(asked()).toEqual([
       expect.objectContaining({
         hook_event_name: "SessionStart",
@@ -217,10 +217,10 @@ describe("SessionStart hook", () => {
     await first.stop();
     const second = await workerOfTest(ref, { api, settings });
     await send(ref, "go on");
-    await rested(ref, second, 1);
+    await untilIdle(ref, second, 1);
     expect(asked().map(({ source }) => source)).toEqual(["startup", "compact", "clear", "resume"]);
     expect(systems().at(-1)).toContain("the build is 4\nit goes on");
-    // A hook that adds its line again has it once.
+    // A line that the hook adds again is in its file once.
     const texts = filesOf(ref, "session-dev").map((file) => readFileSync(file, "utf8"));
     expect(texts.filter((text) => text !== "")).toEqual(["export A='1'\n"]);
   });
@@ -303,7 +303,7 @@ describe("SessionStart hook", () => {
     expect(readStatus(ref, "dev")?.state).toBe("idle");
   });
 
-  test("gives its context as JSON, too", async () => {
+  test("can also give its context as JSON", async () => {
     const ref = await testTeam(["dev"]);
     const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
     onTestFinished(() => api.close());
@@ -312,7 +312,7 @@ describe("SessionStart hook", () => {
     };
     const dev = await workerOfTest(ref, { api, settings: starting(`echo '${JSON.stringify(answer)}'`) });
     await send(ref, "begin");
-    await rested(ref, dev, 1);
+    await untilIdle(ref, dev, 1);
     expect(JSON.stringify(api.requests[0]?.body.system)).toContain("mind the gap");
   });
 
@@ -331,7 +331,7 @@ describe("SessionStart hook", () => {
         turns: [bash('echo "[$A]"'), { say: "done", repeat: true }],
       });
       await send(ref, "begin");
-      await rested(ref, dev, 1);
+      await untilIdle(ref, dev, 1);
       await dev.stop();
       return results(dev);
     };
@@ -341,7 +341,7 @@ describe("SessionStart hook", () => {
     expect(await resultIn("session-2")).toEqual(["[1]"]);
   });
 
-  test("uses no variables of a project's hook that is not trusted any more", async () => {
+  test("does not use the variables of a project's hook that is no longer trusted", async () => {
     const ref = await testTeam(["dev"]);
     const hook = starting(sets("export A=1"));
     const parsed = (given: object) => ({
@@ -355,10 +355,10 @@ describe("SessionStart hook", () => {
       turns: [bash('echo "[$A]"'), { say: "done" }, bash('echo "[$A]"'), { say: "done", repeat: true }],
     });
     await send(ref, "begin");
-    await rested(ref, dev, 1);
+    await untilIdle(ref, dev, 1);
     current = parsed({});
     await send(ref, "again");
-    await rested(ref, dev, 2);
+    await untilIdle(ref, dev, 2);
     expect(results(dev)).toEqual(["[1]", "[]"]);
   });
 
@@ -372,7 +372,7 @@ describe("SessionStart hook", () => {
       turns: [bash('echo "[$A]"'), { say: "done", repeat: true }],
     });
     await send(ref, "begin");
-    await rested(ref, dev, 1);
+    await untilIdle(ref, dev, 1);
     expect(results(dev)).toEqual(["[]"]);
   });
 });

@@ -25,7 +25,7 @@ function keeperIn(
 }
 
 /** Makes each replacement of a file fail, even for root, until the returned function is called. */
-function blocked(path: string): () => void {
+function block(path: string): () => void {
   mkdirSync(join(path, "in-the-way"), { recursive: true });
   return () => {
     rmdirSync(join(path, "in-the-way"));
@@ -33,17 +33,17 @@ function blocked(path: string): () => void {
   };
 }
 
-test("status record › survives failed writes, reports the first of them, and writes all of it with the next change", async () => {
+test("status record › survives failed writes, reports the first, and writes the whole status with the next change", async () => {
   const ref = await testTeam(["dev"]);
   const problems: string[] = [];
   const path = ref.paths.agent("dev").status;
-  const free = blocked(path);
+  const unblock = block(path);
   const status = keeperIn(ref, { onProblem: (text) => problems.push(text) });
   expect(status.failure).toMatchObject({ code: expect.stringMatching(/^E/) });
   status.report("ready");
   status.report("turn_started", "thinking", 2);
   expect(problems).toEqual([expect.stringContaining("the status of dev could not be written")]);
-  free();
+  unblock();
   status.addSpent({ input: 1, output: 2, cacheRead: 0, cacheWrite: 0 }, 0.5);
   expect(status.failure).toBeUndefined();
   expect(readStatus(ref, "dev")).toMatchObject({
@@ -53,7 +53,7 @@ test("status record › survives failed writes, reports the first of them, and w
     costUsd: 0.5,
   });
   fs.rmSync(path);
-  blocked(path);
+  block(path);
   status.setActivity("again");
   expect(problems).toHaveLength(2);
 });
@@ -75,7 +75,7 @@ test("status record › is synced once for each start, when the agent is ready",
   const status = keeperIn(ref);
   expect(syncs).toBe(0);
   status.report("ready");
-  // The content and the name.
+  // One sync of the content, and one of the directory.
   expect(syncs).toBe(2);
   status.report("turn_started");
   status.report("turn_ended");

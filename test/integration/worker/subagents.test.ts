@@ -106,7 +106,7 @@ describe("subagent", () => {
     }
   });
 
-  it("has as many tools in its event as its agent lets it have", async () => {
+  it("counts only the tools that its agent allows in its event", async () => {
     const ref = await testTeam(["dev"]);
     await workerOfTest(ref, {
       tools: ["Agent", "Bash", "Read"],
@@ -179,18 +179,18 @@ describe("subagent", () => {
     const ref = await testTeam(["dev"]);
     const turns = [{ tools: [call({ prompt: "x" })] }, { say: "again" }];
     const long = { tools: [bash("echo $$ > pid; sleep 600")] };
-    const behind = {
-      tools: [{ name: "Bash", input: { command: "echo $$ > behind; sleep 600", run_in_background: true } }],
+    const background = {
+      tools: [{ name: "Bash", input: { command: "echo $$ > child; sleep 600", run_in_background: true } }],
     };
-    const dev = await workerOfTest(ref, { turns, subagents: { "general-purpose": [behind, long] } });
+    const dev = await workerOfTest(ref, { turns, subagents: { "general-purpose": [background, long] } });
     await send(ref, "begin");
     const pid = (name: string): number =>
       existsSync(join(dev.cwd, name)) ? Number(readFileSync(join(dev.cwd, name), "utf8")) : 0;
-    await eventually("both commands", () => pid("pid") > 0 && pid("behind") > 0);
+    await eventually("both commands", () => pid("pid") > 0 && pid("child") > 0);
     expect(readStatus(ref, "dev")?.activity).toContain("look: Bash(echo $$ > pid");
     await send(ref, formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(0)));
-    await eventually("idle", isIdle(ref));
-    expect([startTimeOf(pid("pid")), startTimeOf(pid("behind"))]).toEqual([undefined, undefined]);
+    await eventually("the idle state", isIdle(ref));
+    expect([startTimeOf(pid("pid")), startTimeOf(pid("child"))]).toEqual([undefined, undefined]);
     await send(ref, "go on");
     await eventually("the next turn", () => dev.worker.lastText === "again");
   });
@@ -210,7 +210,7 @@ describe("subagent", () => {
     await send(ref, "begin");
     await eventually("the first turn's end", () => dev.worker.lastText === "going on" && isIdle(ref)());
     writeFileSync(join(dev.cwd, "go"), "");
-    await eventually("the second", () => dev.worker.lastText === "it said so" && isIdle(ref)());
+    await eventually("the second turn", () => dev.worker.lastText === "it said so" && isIdle(ref)());
     const [, file] = /<output_file>(.*)<\/output_file>/.exec(dev.inputs[1] ?? "") ?? [];
     expect(dev.inputs[1]).toContain("<summary>look: done</summary>");
     expect(readFileSync(file ?? "", "utf8")).toBe("Found it.\n");

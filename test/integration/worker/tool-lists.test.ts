@@ -78,7 +78,7 @@ describe("offered tools", () => {
   };
 
   it.each(["0", "false"])(
-    "are a lead's own without a team if the user turns agent teams off (%s)",
+    "exclude a lead's team tools if the user turns agent teams off (%s)",
     async (value) => {
       const env = { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: value };
       const lead = await offered({ name: LEAD_NAME, role: "lead", env }, SPAWN);

@@ -19,12 +19,12 @@ import { TEAMS } from "../processes/built-program.ts";
 import { eventually } from "../timing/eventually.ts";
 
 /** A permission request that waits for the test's answer. */
-export interface Asked {
+export interface PendingPermission {
   readonly params: RequestPermissionRequest;
   /** Aborts when the agent withdraws the request. */
   readonly signal: AbortSignal;
   choose(optionId: string): void;
-  /** Resolves when the dismissal was written, so that a later prompt comes after it. */
+  /** Resolves once the dismissal is written: a later prompt then follows it. */
   dismiss(): Promise<void>;
 }
 
@@ -32,24 +32,24 @@ export interface AcpClient {
   readonly child: ChildProcess;
   readonly agent: ClientConnection["agent"];
   readonly updates: SessionNotification[];
-  readonly asked: Asked[];
+  readonly asked: PendingPermission[];
   /** Every message, in order: `→` to the agent, `←` from it. */
   readonly traffic: string[];
   readonly stderr: () => string;
   /** The exit code. */
   readonly exited: Promise<number | null>;
-  /** Answers a form of the agent; the client announces forms only with it. */
+  /** Answers the agent's forms; without it, every form is cancelled. `capabilities` announces forms. */
   onForm?: (params: CreateElicitationRequest) => CreateElicitationResponse;
-  /** Waits for an update that matches. */
+  /** Waits for the first update of this kind that matches. */
   update<K extends SessionUpdate["sessionUpdate"]>(
     kind: K,
-    fits?: (update: Extract<SessionUpdate, { sessionUpdate: K }>) => boolean,
+    matches?: (update: Extract<SessionUpdate, { sessionUpdate: K }>) => boolean,
   ): Promise<Extract<SessionUpdate, { sessionUpdate: K }>>;
   /** Waits for a permission request that no earlier call has returned. */
-  request(): Promise<Asked>;
-  /** The text of the lead. */
+  request(): Promise<PendingPermission>;
+  /** Returns the lead's text so far, of one session or of all. */
   said(sessionId?: string): string;
-  /** Writes a raw line. */
+  /** Sends a raw line to the agent. */
   write(line: string): void;
 }
 
@@ -79,19 +79,19 @@ export async function acpClient({
   child.once("close", () => {
     hasClosed = true;
   });
-  /** Fails at once instead of waiting in vain. */
-  const mustRun = (): undefined => {
+  /** Throws if the program has ended: the awaited message can no longer arrive. */
+  const assertRunning = (): undefined => {
     if (hasClosed)
-      throw new Error(`teams acp has ended with ${child.exitCode ?? child.signalCode}: ${errors}`);
+      throw new Error(`teams acp ended with ${child.exitCode ?? child.signalCode}. Its stderr: ${errors}`);
   };
   child.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();
   });
   child.stdin.on("error", () => undefined);
   const traffic: string[] = [];
-  /** The ids of requests that a test wrote itself. */
+  /** The ids of requests that the test sent as raw lines. */
   const ownIds = new Set<unknown>();
-  /** The client of the SDK complains about answers to requests that it did not send. */
+  /** The SDK's client reports an error for an answer to a request that it did not send. */
   const isAnswerToTest = (line: string): boolean => {
     const { method, id } = fieldsOf(line);
     return method === undefined && (id === undefined || id === null || ownIds.has(id));
@@ -113,8 +113,8 @@ export async function acpClient({
   toAgent.pipe(child.stdin);
   const fromAgent = recorded("←", (line) => !isAnswerToTest(line));
   const updates: SessionNotification[] = [];
-  const asked: Asked[] = [];
-  let taken = 0;
+  const asked: PendingPermission[] = [];
+  let returned = 0;
   const connection = client({ name: "test" })
     .onNotification("session/update", ({ params }) => void updates.push(params))
     .onRequest(
@@ -150,18 +150,18 @@ export async function acpClient({
     traffic,
     stderr: () => errors,
     exited,
-    update: (kind, fits = () => true) =>
+    update: (kind, matches = () => true) =>
       eventually(`an update ${kind}`, () => {
         const found = updates.find(
-          ({ update }) => update.sessionUpdate === kind && fits(update as Parameters<typeof fits>[0]),
+          ({ update }) => update.sessionUpdate === kind && matches(update as Parameters<typeof matches>[0]),
         );
-        return (found?.update as Parameters<typeof fits>[0] | undefined) ?? mustRun();
+        return (found?.update as Parameters<typeof matches>[0] | undefined) ?? assertRunning();
       }),
     request: () =>
       eventually("a permission request", () => {
-        const next = asked[taken];
-        if (next !== undefined) taken += 1;
-        return next ?? mustRun();
+        const next = asked[returned];
+        if (next !== undefined) returned += 1;
+        return next ?? assertRunning();
       }),
     said: (sessionId) =>
       updates

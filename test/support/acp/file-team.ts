@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type PlayedTurn, uses } from "./played-session.ts";
 
-/** The cast of the recorded transcripts: a lead whose teammate `ada` makes a file. */
+/** The cast of the recorded transcripts: a lead whose teammate `ada` creates a file. */
 export function fileTeam(home: string): Readonly<Record<string, readonly PlayedTurn[]>> {
   return {
     "team-lead": [

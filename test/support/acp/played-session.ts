@@ -22,7 +22,7 @@ interface PlayedOptions {
   readonly capabilities?: InitializeRequest["clientCapabilities"];
 }
 
-/** A client with a new session whose team plays turns. */
+/** A client with a new session, whose team follows a playbook. */
 export interface PlayedSession {
   readonly t: PrivateTmux;
   readonly c: AcpClient;
@@ -49,7 +49,7 @@ export async function playedSession(
   return { t, c, sessionId, again };
 }
 
-/** A call that runs until the file exists. It makes another file when it begins. */
+/** Builds a tool call that creates the file `begun`, then runs until the other file exists. */
 export function waitsFor(begun: string, file: string) {
   return uses("Bash", { command: `touch ${begun}; until [ -e ${file} ]; do sleep 0.1; done` });
 }

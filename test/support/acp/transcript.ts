@@ -10,7 +10,7 @@ export function readTranscript(name: string): readonly string[] {
   return readFileSync(join(FIXTURES, name), "utf8").split("\n").filter(Boolean);
 }
 
-/** Returns what a transcript contains, without order and content: the methods, and the kinds of updates. */
+/** Returns the distinct methods and kinds of updates of a transcript, sorted. */
 export function kindsOf(lines: readonly string[]): readonly string[] {
   const kinds = lines.flatMap((line) => {
     const { method, params } = JSON.parse(line.slice(2)) as {

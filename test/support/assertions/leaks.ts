@@ -17,9 +17,9 @@ export interface Leak {
  * that the system hides are not found: on macOS its own programs, such as `/bin/sh`.
  */
 export function leaksOf(directory: string): readonly Leak[] {
-  const startOf = startsOfProcesses();
+  const launchTextOf = launchTexts();
   const processes = processTable().flatMap(({ pid, name }): Leak[] => {
-    const text = pid === process.pid ? "" : startOf(pid);
+    const text = pid === process.pid ? "" : launchTextOf(pid);
     if (!text.includes(directory)) return [];
     return [{ text: `process ${pid} ${name}: ${argumentsOf(text)}`, pid }];
   });
@@ -28,13 +28,13 @@ export function leaksOf(directory: string): readonly Leak[] {
   return [...processes, ...mounts, ...entries.map((entry): Leak => ({ text: `${directory}/${entry}` }))];
 }
 
-/** Returns a function that returns the arguments of a process, an empty one, and its environment. */
-function startsOfProcesses(): (pid: number) => string {
+/** Returns a function that gives a process's arguments and environment, separated by an empty string. */
+function launchTexts(): (pid: number) => string {
   if (platform === "linux")
     return (pid) => `${readProc(`${pid}/cmdline`) ?? ""}\0${readProc(`${pid}/environ`) ?? ""}`;
   const lines = psText(["-axwwE", "-o", "pid=,command="]).split("\n");
-  const starts = new Map(lines.map((line) => [Number.parseInt(line, 10), line.replace(/^\s*\d+ /, "")]));
-  return (pid) => starts.get(pid) ?? "";
+  const texts = new Map(lines.map((line) => [Number.parseInt(line, 10), line.replace(/^\s*\d+ /, "")]));
+  return (pid) => texts.get(pid) ?? "";
 }
 
 function argumentsOf(text: string): string {

@@ -21,12 +21,12 @@ export interface Leftovers {
   readonly teams: readonly string[];
 }
 
-/** Expects no leftovers besides the user's panes. */
+/** Returns the expected leftovers of a clean end: only the user's panes. */
 export function nothing(panes: readonly string[] = []): Leftovers {
   return { panes, processes: [], fifos: [], locks: [], teams: [] };
 }
 
-/** Asserts the leftovers, once the processes have ended: they do so shortly after their pane closes. */
+/** Asserts the leftovers. Waits for processes to end: they do so shortly after their pane closes. */
 export async function leaves(t: PrivateTmux, wanted: Leftovers): Promise<void> {
   let problem: unknown;
   await eventually("the end of everything else", () => {
@@ -49,11 +49,11 @@ export function leftoversOf(t: PrivateTmux): Leftovers {
   return {
     panes: panes.map(({ session, command }) => `${session}:${command}`),
     processes: processes.map(({ pid, name }) => `${name} ${commandLine(pid)}`),
-    fifos: below(t.runtime).flatMap(({ path, entry }) => (entry.isFIFO() ? [path] : [])),
-    locks: below(t.root).flatMap(({ path, entry }) =>
+    fifos: entriesBelow(t.runtime).flatMap(({ path, entry }) => (entry.isFIFO() ? [path] : [])),
+    locks: entriesBelow(t.root).flatMap(({ path, entry }) =>
       (entry.isDirectory() && path.endsWith(".lock")) || /\.(q|lock\.owner)$/.test(path) ? [path] : [],
     ),
-    teams: ["teams", "tasks"].flatMap((name) => namesIn(join(t.root, name))),
+    teams: ["teams", "tasks"].flatMap((name) => pathsIn(join(t.root, name))),
   };
 }
 
@@ -66,7 +66,7 @@ export function markedProcesses(t: PrivateTmux) {
 
 /** Lists the files below a directory that contain a text. */
 export function filesWith(directory: string, text: string): string[] {
-  return below(directory).flatMap(({ path, entry }) =>
+  return entriesBelow(directory).flatMap(({ path, entry }) =>
     entry.isFile() && readFileSync(path, "utf8").includes(text) ? [path] : [],
   );
 }
@@ -99,7 +99,7 @@ function commandLine(pid: number): string {
   }
 }
 
-function below(directory: string): { path: string; entry: Dirent }[] {
+function entriesBelow(directory: string): { path: string; entry: Dirent }[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { recursive: true, withFileTypes: true }).map((entry) => ({
     path: join(entry.parentPath, entry.name),
@@ -107,6 +107,6 @@ function below(directory: string): { path: string; entry: Dirent }[] {
   }));
 }
 
-function namesIn(directory: string): string[] {
+function pathsIn(directory: string): string[] {
   return existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : [];
 }

@@ -5,7 +5,7 @@ export const MIN_CONTRAST = 3;
 
 /**
  * Returns the characters of a screen that are hard to read in a theme, each with its colours.
- * @param drawn its text with styles, as `tmux capture-pane -e` prints it
+ * @param drawn the screen's text with styles, as `tmux capture-pane -e` prints it
  */
 export function unreadableParts(drawn: string, theme: ThemeName): readonly string[] {
   const terminal = THEMES[theme];

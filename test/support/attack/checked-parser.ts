@@ -22,13 +22,13 @@ const CHECKED = "test/attack/checked-parser.json";
 const pathOf = (file: string): string => fileURLToPath(new URL(`../../../${file}`, import.meta.url));
 const json = (file: string): never => JSON.parse(readFileSync(pathOf(file), "utf8")) as never;
 
-/** Reads what the last whole run has recorded. */
+/** Reads the record of the last complete run. */
 export function checkedParser(): CheckedParser {
   return json(CHECKED);
 }
 
-/** Reads the version and the checksum of the parser in package-lock.json, and each version that another place names. */
-export function parserHere() {
+/** Reads the parser's version and checksum from package-lock.json, and the versions that other files name. */
+export function currentParser() {
   const { packages } = json("package-lock.json") as {
     readonly packages: Readonly<Record<string, Manifest & { readonly integrity: string }>>;
   };
@@ -42,11 +42,13 @@ export function parserHere() {
   return { version, integrity, versions };
 }
 
-/** Records that the installed parser passed. @throws Error if another version is installed than package-lock.json names */
+/** Records that the installed parser passed. @throws Error if its version is not the one in package-lock.json */
 export function recordCheckedParser(lines: number): void {
-  const { version, integrity, versions } = parserHere();
+  const { version, integrity, versions } = currentParser();
   if (versions.node_modules !== version)
-    throw new Error(`unbash ${versions.node_modules} is installed, not ${version}; nothing was recorded.`);
+    throw new Error(
+      `unbash ${versions.node_modules} is installed, not ${version}; nothing was recorded. Run npm ci, then try again.`,
+    );
   const checked: CheckedParser = { version, integrity, lines };
   writeFileSync(pathOf(CHECKED), `${JSON.stringify(checked, undefined, 2)}\n`);
 }

@@ -49,11 +49,11 @@ export function readCorpus(): readonly CorpusLine[] {
   });
 }
 
-function list(rules = ""): string[] {
-  return rules === "" ? [] : rules.split(", ");
+function list(text = ""): string[] {
+  return text === "" ? [] : text.split(", ");
 }
 
-/** Returns a function that follows links like the system: `..` is the parent of a link's target. */
+/** Returns a function that resolves links as the system does: `..` after a link is the parent of its target. */
 function linkResolver(links: readonly string[]): (path: string) => string {
   const targets = new Map(
     links.map((link) => {
@@ -76,7 +76,7 @@ function linkResolver(links: readonly string[]): (path: string) => string {
   };
 }
 
-/** Returns a path, and the directories that it is in. */
+/** Returns a path and all its parent directories except the root. */
 function pathsAbove(path: string): string[] {
   return path === "/" ? [] : [path, ...pathsAbove(dirname(path))];
 }

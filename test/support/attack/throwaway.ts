@@ -11,14 +11,14 @@ export function hasShell(shell: string): boolean {
   return spawnSync(shell, ["-c", ":"], { stdio: "ignore" }).status === 0;
 }
 
-/** Returns the arguments for Bubblewrap before the program. @param tmp what the program sees as /tmp */
+/** Returns the arguments for Bubblewrap before the program. @param tmp the directory that the program sees as /tmp */
 function sandbox(home: string, tmp: string, work: string): readonly string[] {
   const system = ["--ro-bind", "/", "/", "--bind", tmp, "/tmp", "--dev", "/dev", "--proc", "/proc"];
-  // The home directory last: it may be below /tmp or /dev.
+  // Bind the home directory last: it may be below /tmp or /dev.
   return [...system, "--bind", home, home, "--unshare-all", "--die-with-parent", "--chdir", work];
 }
 
-/** Some containers forbid user namespaces, or only a private /proc or a private network. */
+/** Whether bubblewrap works here: some containers forbid user namespaces, or only a private /proc or network. */
 export const hasBubblewrap =
   spawnSync("bwrap", [...sandbox("/tmp", "/tmp", "/tmp"), "true"], { stdio: "ignore" }).status === 0;
 
@@ -27,13 +27,13 @@ export const hasBubblewrap =
  * as /tmp.
  */
 export interface Throwaway {
-  /** Holds everything. */
+  /** Contains the other directories. */
   readonly home: string;
   /** Working directory of the lines, in the home directory. */
   readonly work: string;
   /** A file next to the working directory; a line must not change it. */
   readonly outside: string;
-  /** Programs in this directory are found first. */
+  /** The first directory on PATH. */
   readonly bin: string;
   /**
    * Runs a script in the sandbox.
@@ -71,7 +71,7 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
   return { home, work, bin, outside, run, exists: (name) => existsSync(join(work, name)) };
 }
 
-/** Returns what is new outside the working directory, and the file there if it changed. */
+/** Lists new entries outside the working directory, and `outside` if that file has changed or is gone. */
 export function changedOutside({ home, outside }: Throwaway): readonly string[] {
   const mountPoint = relative("/tmp", home).split(sep)[0];
   const written = readdirSync(join(home, "tmp")).filter((name) => name !== mountPoint);

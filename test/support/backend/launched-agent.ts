@@ -17,8 +17,9 @@ import { AGENTS } from "./spawn-requests.ts";
 export const SHELLS = ["/bin/dash", "/bin/bash"].filter((shell) => existsSync(shell));
 
 export interface LaunchOptions {
-  /** A stub agent that reports ready and obeys its input; `argv` runs any other program. */
+  /** A stub agent, which reports ready and obeys its input. */
   readonly agent?: "ready.sh" | "deaf.sh";
+  /** Another program instead of a stub agent. */
   readonly argv?: readonly string[];
   /** Variables of the caller's environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -38,7 +39,7 @@ export async function launched(
   { agent = "ready.sh", argv, env = {}, before }: LaunchOptions = {},
 ) {
   const t = privateTmux();
-  // As on a system without dash, where bash is installed as sh.
+  // Some systems have no dash and install bash as sh.
   const sh = join(t.home, "bin", "sh");
   mkdirSync(join(t.home, "bin"));
   symlinkSync(shell, sh);
@@ -91,7 +92,7 @@ export async function launched(
   };
   if (argv === undefined) {
     await eventually("the agent's start", () => existsSync(paths.status));
-    await eventually("its first line", () => run.screen().includes("ready:"));
+    await eventually("the agent's first line", () => run.screen().includes("ready:"));
   }
   return run;
 }

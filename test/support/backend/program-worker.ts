@@ -6,7 +6,7 @@ import { systemCode } from "../../../src/errors.ts";
  * A worker that runs a program, so that the stub agents can be used with the in-process backend.
  * It ignores every request to stop: it ends only when the program does.
  */
-export const standsIn: RunWorker = ({ request, write }) => {
+export const programWorker: RunWorker = ({ request, write }) => {
   const [file = "", ...args] = request.argv;
   return new Promise<number>((resolve) => {
     const child = spawn(file, args, {

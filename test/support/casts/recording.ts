@@ -4,7 +4,7 @@ import type { Recording } from "../../../src/casts/recording.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 import { testTeam } from "../team/test-team.ts";
 
-/** Returns the recording of a pane that has not begun, and its team. */
+/** Returns a recording that has not begun, and its team. */
 export async function recordingOf(more: Partial<Recording> = {}): Promise<{
   readonly ref: Awaited<ReturnType<typeof testTeam>>;
   readonly recording: Recording;

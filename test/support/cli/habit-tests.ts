@@ -6,8 +6,9 @@ import { eventually } from "../timing/eventually.ts";
 import type { Trait } from "./habits.ts";
 import type { MemberTeam } from "./member-team.ts";
 
-/** A team whose member reports when it has got a text. */
+/** A member's team, with a wait for the member's texts. */
 export interface HeardTeam extends MemberTeam {
+  /** Waits until the member has reported a text; on a channel without turn ends, until it has got the text. */
   heard(text: string): Promise<unknown>;
 }
 
@@ -42,7 +43,7 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
     await teams("send", "ada", "exit: 3");
     await state("ada", "crashed");
     // Each status reconciles: this team has no lead's process.
-    await eventually("the news", async () => (await ada()) && (await inbox()).includes("ada crashed"));
+    await eventually("a crash notice", async () => (await ada()) && (await inbox()).includes("ada crashed"));
     const { tasks } = (await teams("task", "list", "--json")).json<{ tasks: { owner?: string }[] }>();
     expect(tasks[0]?.owner).toBeUndefined();
   });
@@ -51,7 +52,7 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
     const { spawn, state, approvals, heard, teams, repo, log } = await team();
     await spawn("after\nsay: over");
     await heard("over");
-    // A claude's own request waits for the lead, who does not answer it.
+    // claude sends its own request to the lead, which does not answer it.
     await eventually(
       "the late request",
       async () => log().some((line) => "after" in line) || (await approvals()).length > 0,
@@ -75,7 +76,7 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
 
   when("late result", "stays idle when the result of a call comes after the end of its turn", async () => {
     const { spawn, state, heard, teams } = await team();
-    // The stand-in of claude takes `late` in the first line for another habit; elsewhere a call ends the last words.
+    // As the first line, `late` means another habit to the stand-in of claude. To the others, it is a call, which a turn's text follows.
     await spawn(hasOwnInbox(adapter.channel) ? "say: over\nlate" : "late\nsay: over");
     await heard("over");
     await state("ada", "idle");
@@ -112,7 +113,7 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
     const { spawn, mark, unmark, log, prompted } = await team({}, { firstMessageAfter: "tools" });
     mark("late-tools");
     const spawned = spawn("say: with tools");
-    await eventually("its start", () => log().length > 0);
+    await eventually("the member's start", () => log().length > 0);
     unmark("late-tools");
     await prompted("with tools");
     await spawned;
@@ -126,7 +127,7 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
     if (showDialog === undefined) mark("dialog");
     else showDialog(own);
     const spawned = spawn("say: answered");
-    await eventually("its dialog", async () => (await ada())?.state === "needs-input");
+    await eventually("the member's dialog", async () => (await ada())?.state === "needs-input");
     expect((await ada())?.activity).toMatch(/\w+: \w+/);
     expect(log().filter((line) => "prompt" in line)).toEqual([]);
     await type("yes", showDialog === undefined ? undefined : "Do you trust the files");

@@ -29,19 +29,16 @@ type Habit =
 export type Trait = Feature | Habit;
 
 const NO_REQUESTS = "its requests are unseen";
-const NO_START_DIALOG = "it shows none at its start";
+const NO_START_DIALOG = "it shows no dialog at its start";
 const NOTHING_TYPED = "nothing is typed into its screen";
 const STARTS_WITHOUT = "it starts without a login, and its turn fails";
 const ON_SCREEN = "it asks for a login in its own screen, which is its dialog";
 
-/**
- * Traits that a channel cannot have, with the reason: they have no tests. The only place for that; a trait that is not listed is
- * tested.
- */
+/** Traits that a channel cannot have, each with the reason: their tests are not defined. Every other trait is tested. */
 export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Record<Trait, string>>>>> = {
   acp: {
     "own screen": "teams shows what it does",
-    "own interrupt": "its pane is ours: Esc there is an interrupt of teams",
+    "own interrupt": "teams draws its pane: Esc there is an interrupt of teams",
     "dialog at the start": "without a screen it has none; see its missing tools and its missing login",
     "draft in the input": NOTHING_TYPED,
   },
@@ -64,7 +61,7 @@ export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Recor
     "budget in a turn": "teams counts its tokens, but cannot stop it at a limit",
     "unconfirmed interrupt": "a key that it ignores has no effect",
     goodbye: "claude answers a shutdown request itself",
-    "late tools": "it takes its messages itself, when its session runs",
+    "late tools": "it reads its inbox itself once its session runs",
     "missing login": ON_SCREEN,
   },
   keys: {
@@ -72,10 +69,10 @@ export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Recor
     rules: NO_REQUESTS,
     "team tools": "it has a shell with teams instead",
     "turn ends": "its turns are unseen",
-    conversation: "it is introduced again",
+    conversation: "it is introduced again instead",
     "account limits": "its failures are unseen",
     "budget in a turn": "its costs are unseen",
-    "unconfirmed interrupt": "its interrupt is only pressed",
+    "unconfirmed interrupt": "teams presses its interrupt key without seeing the effect",
     "late tools": "it has a shell with teams instead",
     "late result": "its results are unseen",
     "request after the end": NO_REQUESTS,

@@ -35,7 +35,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     // Without an idle notice, only its own log shows that it has got a text.
     return { ...own, heard: endsSeen ? own.leadGot : own.prompted };
   };
-  /** A test that needs some traits. */
+  /** Defines a test, unless the channel lacks one of its traits. */
   const when = (traits: Trait | readonly Trait[], title: string, test: () => Promise<void>): void => {
     if ([traits].flat().every((trait) => without[trait] === undefined)) it(title, test);
   };
@@ -133,7 +133,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
 
   when(
     "account limits",
-    "waits for the end of its account's limit, and continues its turn by itself",
+    "waits for the end of its account's limit, and then continues its turn automatically",
     async () => {
       const { spawn, state, leadGot, teams, prompted, inbox } = await team();
       await spawn("say: ready");
@@ -143,7 +143,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
       await state("ada", "idle");
       const notices = (await inbox()).split("The limit of the model's account is reached");
       expect(notices).toHaveLength(2);
-      expect(notices[1]).toMatch(/ada is paused until \d\d:\d\d and continues then by itself/);
+      expect(notices[1]).toMatch(/ada is paused until \d\d:\d\d, and then continues automatically/);
     },
   );
 
@@ -158,7 +158,9 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     const { pausedUntil = "", activity } = (await ada()) ?? {};
     expect(Math.abs(Date.parse(pausedUntil) - Date.now() - 3_600_000)).toBeLessThan(600_000);
     expect(activity).toMatch(/^account limit, until \d\d:\d\d; waits for teams resume --now$/);
-    expect(await inbox()).toContain("a person continues it: teams resume --now ada@crew");
+    expect(await inbox()).toMatch(
+      /ada is paused until a person resumes it \(the limit ends at \d\d:\d\d\): teams resume --now ada@crew/,
+    );
     expect((await teams("resume", "--now", "ada")).code).toBe(0);
     await prompted("The limit of your account has ended.");
     await state("ada", "idle");
@@ -193,7 +195,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     expect((await teams("resume")).code).toBe(0);
     const ids = (): unknown[] =>
       log().flatMap((line) => conversation.flatMap((key) => (key in line ? [line[key]] : [])));
-    await eventually("its conversation again", () => ids().length > 1);
+    await eventually("the resumed conversation", () => ids().length > 1);
     expect(new Set(ids()).size).toBe(1);
   });
 
@@ -202,7 +204,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     await spawn("child\nsay: started it");
     await prompted("child");
     await state("ada", rest);
-    const child = Number(await eventually("its child", () => log().find((line) => "child" in line)?.child));
+    const child = Number(await eventually("the child", () => log().find((line) => "child" in line)?.child));
     expect(startTimeOf(child)).toBeDefined();
     const ended = await teams("shutdown", "ada", "--timeout", "180");
     expect([ended.code, ended.err]).toEqual([0, ""]);
@@ -213,16 +215,16 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     }
     const config = JSON.parse(readFileSync(place.paths("crew").config, "utf8")) as { members: unknown[] };
     expect(config.members).toMatchObject([{ name: "team-lead" }]);
-    await eventually("the end of its child", () => startTimeOf(child) === undefined);
+    await eventually("the end of the child", () => startTimeOf(child) === undefined);
   });
 
   it("ends its child processes when it is killed during a turn", async () => {
     const { spawn, teams, log, prompted } = await team();
     await spawn("child\nstay");
     await prompted("stay");
-    const child = await eventually("its child", () => log().find((line) => "child" in line)?.child);
+    const child = await eventually("the child", () => log().find((line) => "child" in line)?.child);
     expect((await teams("kill", "ada", "--force")).code).toBe(0);
-    await eventually("the end of its child", () => startTimeOf(Number(child)) === undefined);
+    await eventually("the end of the child", () => startTimeOf(Number(child)) === undefined);
   });
 
   when("own screen", "has exited after a person quits it in its screen", async () => {

@@ -19,7 +19,7 @@ export interface StandInTeam {
   readonly repo: string;
   /** Runs the built program. */
   teams(...words: readonly string[]): Promise<Finished>;
-  /** Returns the requests of the team that wait for an answer. */
+  /** Returns the team's open requests. */
   approvals(): Promise<readonly Approval[]>;
   /** Returns the lead's messages, as JSON. */
   inbox(): Promise<string>;
@@ -27,11 +27,11 @@ export interface StandInTeam {
   log(): readonly Readonly<Record<string, unknown>>[];
   /** Waits for a logged line with these fields. */
   logged(fields: Readonly<Record<string, unknown>>): Promise<unknown>;
-  /** Waits until a member has a state. It counts as idle once it has read its messages: it is idle before the first one, too. */
+  /** Waits until a member has a state. For idle, also until it has read its messages: it is idle before the first one, too. */
   state(name: string, state: string): Promise<unknown>;
   /** Creates a file in the directory of the log, empty by default. */
   mark(name: string, text?: string): void;
-  /** Removes it. */
+  /** Removes such a file. */
   unmark(name: string): void;
 }
 
@@ -45,7 +45,7 @@ export function standIn(
   const home = join(place.home, `stand-in-${name}`);
   mkdirSync(home, { recursive: true });
   const command = join(place.home, `${name}-cli`);
-  // Its version is that of the file `version` beside its log.
+  // `--version` prints the file `version` next to its log.
   const version = `[ "$1" = --version ] && exec cat ${home}/version`;
   writeFileSync(command, `#!/bin/sh\n${version}\nexec ${process.execPath} ${file} "$@"\n`);
   if (adapter.channel === "inbox") {
@@ -57,7 +57,7 @@ export function standIn(
     ...adapter,
     command,
     env: { STANDIN_HOME: home, CLAUDE_CONFIG_DIR: place.root, ...adapter.env },
-    // Writable, because commands see another /tmp and /dev.
+    // A sandbox makes the login's paths available: its commands see another /tmp and /dev.
     login: { paths: [home, command, file], hint: "the login of the stand-in" },
     home,
   };
@@ -107,8 +107,8 @@ export async function standInTeam(
         const { members } = (await teams("status", "--json")).json<{
           members: { name: string; state: string; unread: number }[];
         }>();
-        const isThere = (unread: number): boolean => state !== "idle" || unread === 0;
-        return members.some((one) => one.name === name && one.state === state && isThere(one.unread));
+        const hasRead = (unread: number): boolean => state !== "idle" || unread === 0;
+        return members.some((one) => one.name === name && one.state === state && hasRead(one.unread));
       }),
     mark: (name, text = "") => writeFileSync(join(home, name), text),
     unmark: (name) => rmSync(join(home, name)),

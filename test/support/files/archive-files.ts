@@ -16,7 +16,7 @@ export async function packed(entries: readonly TestEntry[]): Promise<Buffer> {
   const tar = pack();
   for (const { name, text = "", header } of entries) tar.entry({ name, ...header }, text);
   tar.finalize();
-  return gzipSync(await allOf(tar as unknown as AsyncIterable<Uint8Array>));
+  return gzipSync(await readAll(tar as unknown as AsyncIterable<Uint8Array>));
 }
 
 /** Returns the entries of a `.tar.gz` as text. */
@@ -25,14 +25,14 @@ export async function unpacked(bytes: Buffer): Promise<{ name: string; text: str
   tar.end(gunzipSync(bytes));
   const entries: { name: string; text: string }[] = [];
   for await (const entry of tar) {
-    const text = await allOf(entry as unknown as AsyncIterable<Uint8Array>);
+    const text = await readAll(entry as unknown as AsyncIterable<Uint8Array>);
     entries.push({ name: entry.header.name, text: text.toString("utf8") });
   }
   return entries;
 }
 
 /** Builds an archive with a manifest that matches its files. */
-export function described(
+export function archiveOf(
   team: string,
   files: readonly TestEntry[],
   manifest: Readonly<Record<string, unknown>> = {},
@@ -47,14 +47,14 @@ export function described(
 
 /** Exports a team as one complete archive. */
 export async function exported(ref: TeamRef): Promise<Buffer> {
-  return allOf((await exportTeam(ref)).bytes);
+  return readAll((await exportTeam(ref)).bytes);
 }
 
 export function stream(bytes: Uint8Array): Readable {
   return Readable.from([bytes]);
 }
 
-export async function allOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { onTestFinished } from "vitest";
 
-/** Acts like another program at the moment when this process reads a file for the next time, before or after it. */
+/** Calls `act` once, right before or after this process's next read of a file: another program could act there. */
 function onReading(file: string, when: "before" | "after", act: () => void): void {
   const { readFileSync } = fs;
   const use = (call: typeof readFileSync): void => {
@@ -22,12 +22,12 @@ function onReading(file: string, when: "before" | "after", act: () => void): voi
   use(watching as typeof readFileSync);
 }
 
-/** Acts before this process reads the file for the next time. */
+/** Calls `act` right before this process's next read of the file. */
 export function beforeReading(file: string, act: () => void): void {
   onReading(file, "before", act);
 }
 
-/** Acts after this process has read the file for the next time. */
+/** Calls `act` right after this process's next read of the file. */
 export function afterReading(file: string, act: () => void): void {
   onReading(file, "after", act);
 }

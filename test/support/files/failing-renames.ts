@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from "node:module";
 import { onTestFinished } from "vitest";
 
 /**
- * Makes `fs.renameSync` fail as on a full disk, for as long as the test needs. Root cannot replace such a file either.
+ * Makes `fs.renameSync` fail as on a full disk, for root too, until it is restored or the test ends.
  * @param fails decides by the temporary file and the file that it would replace
- * @returns a function that makes it work again
+ * @returns a function that restores it
  */
 export function failingRenames(fails: (from: string, to: string) => boolean): () => void {
   const { renameSync } = fs;

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 
 /**
- * The identity that git needs to commit. The user's settings are excluded: a global hook or signature would
- * take part.
+ * The identity that git needs to commit, without the user's settings: a global hook or commit signing would
+ * interfere.
  */
 export const GIT_IDENTITY = {
   GIT_CONFIG_GLOBAL: "/dev/null",

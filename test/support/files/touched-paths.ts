@@ -4,8 +4,8 @@ import { syncBuiltinESMExports } from "node:module";
 const CALLS = ["statSync", "lstatSync", "readFileSync", "openSync", "readdirSync", "renameSync"] as const;
 
 /**
- * Runs `work` and returns the paths that it looked at or renamed a file to through `node:fs`, one for each call; the calls themselves
- * work as usual.
+ * Runs `work` and returns the path of each `node:fs` call that looks up, reads or opens a file, and the target of each rename. The
+ * calls themselves work as usual.
  */
 export async function touchedPaths(work: () => unknown): Promise<readonly string[]> {
   const touched: string[] = [];

@@ -4,10 +4,10 @@ import { otherParts, readUntrusted, settingsPlace } from "../../../src/settings/
 import { filterSettings, partHash } from "../../../src/settings/setting-parts.ts";
 import { existingProjectFiles } from "../../../src/settings/settings-files.ts";
 
-/** Decisions have different times. */
+/** The number of decisions so far: each gets a later time. */
 let decisions = 0;
 
-/** Records that the user trusts a directory outside of a repository, with the present content of its files. */
+/** Records that the user trusts a directory outside a repository, with the current content of its files. */
 export function recordTrust(root: string, cwd: string): void {
   const settings = existingProjectFiles(root, cwd).flatMap((path) =>
     filterSettings(readUntrusted(path), () => false).removed.map((part) => ({

@@ -8,35 +8,35 @@ import { unreadableParts } from "../assertions/readable-colors.ts";
 import { eventually } from "../timing/eventually.ts";
 import type { PrivateTmux, Terminal } from "../tmux/private-tmux.ts";
 
-/** A terminal: its cells, and whether it is dark or light. */
-export interface Seat {
+/** The size and the theme of a terminal. */
+export interface TerminalSetup {
   readonly width: number;
   readonly height: number;
   readonly theme: ThemeName;
 }
 
-/** Texts in their order. A blank in a string may be the end of a row; a pattern is matched as it is. */
+/** Texts in this order. A space in a string also matches the end of a row; a pattern is used as it is. */
 type Shown = readonly (string | RegExp)[];
 
 /** A person at a terminal, attached to the session `work`. */
 export interface Person extends Pick<Terminal, "screen" | "type"> {
   /** Waits until the terminal, or its active pane alone, shows these texts. @returns its text */
   sees(...shown: Shown): Promise<string>;
-  /** The same with what has scrolled above the active pane since the last command of its shell. */
+  /** Like `sees`, for the active pane with its history since the last command of its shell. */
   reads(...shown: Shown): Promise<string>;
   /** Types a line and Enter. */
   enter(line: string): void;
-  /** Goes to the pane of a teammate, with the keys of tmux. */
+  /** Goes to the pane of a teammate with tmux's keys. */
   goesTo(name: string): Promise<void>;
-  /** Checks that all on the screen is readable in dark and in light colours, and keeps a picture of it. */
-  looks(step: string): void;
+  /** Checks that all text on the screen is readable in dark and light colours, and saves a picture. */
+  snapshot(step: string): void;
 }
 
-/** Keeps numbered pictures of one terminal. */
-export type Album = (step: string, drawn: string) => void;
+/** Saves a numbered picture of one terminal. */
+export type SavePicture = (step: string, drawn: string) => void;
 
-/** Keeps them in a directory of their own below `$PICTURES`, each in both themes; without the variable, keeps none. */
-export function album({ width, height }: Seat): Album {
+/** Saves pictures in a separate directory below `$PICTURES`, each in both themes. Without the variable, saves none. */
+export function pictureSaver({ width, height }: TerminalSetup): SavePicture {
   const { PICTURES = "" } = process.env;
   let count = 0;
   return (step, drawn) => {
@@ -53,15 +53,20 @@ export function album({ width, height }: Seat): Album {
 }
 
 /** Starts the session `work` with a shell in a directory, and attaches the person's terminal to it. */
-export async function sitDown(t: PrivateTmux, cwd: string, seat: Seat, keep: Album): Promise<Person> {
-  const { width, height, theme } = seat;
+export async function openTerminal(
+  t: PrivateTmux,
+  cwd: string,
+  setup: TerminalSetup,
+  save: SavePicture,
+): Promise<Person> {
+  const { width, height, theme } = setup;
   t.tmux(
     ...["new-session", "-d", "-s", "work", "-n", "mine", "-c", cwd, "-x", `${width}`, "-y", `${height}`],
-    // For the shell of each window that the person opens. tmux gives the first one the PATH of its client.
+    // Sets PATH for the windows that the person opens. tmux gives the first window the PATH of its client.
     ...["-e", `PATH=${t.env.PATH}`, "--", "env", "PS1=$ ", `PATH=${t.env.PATH}`, "sh"],
   );
   const { ink, ground } = THEMES[theme];
-  const terminal = await t.attach("=work:", seat, `fg=${ink},bg=${ground}`);
+  const terminal = await t.attach("=work:", setup, `fg=${ink},bg=${ground}`);
   const factsOf = (format: string): string => t.tmux("display-message", "-p", "-t", "=work:", format);
   const waitFor = async (shown: Shown, texts: () => readonly string[]): Promise<string> => {
     const wanted = patternOf(shown);
@@ -99,21 +104,21 @@ export async function sitDown(t: PrivateTmux, cwd: string, seat: Seat, keep: Alb
       terminal.type("C-b", window);
       await eventually(`the window of ${name}`, () => factsOf("#{window_index}") === window);
       let left: string | undefined;
-      await eventually(`the way to the pane of ${name}`, () => {
+      await eventually(`the active pane of ${name}`, () => {
         const active = factsOf(format);
         if (active === place) return true;
-        // One key for each pane on the way.
+        // Each press goes one pane further.
         if (active !== left) terminal.type("C-b", "o");
         left = active;
         return false;
       });
     },
-    looks(step) {
+    snapshot(step) {
       const drawn = terminal.drawn();
-      keep(step, drawn);
-      // The last row is that of tmux.
+      save(step, drawn);
+      // The last row is tmux's status line.
       const rows = drawn.split("\n").slice(0, height - 1);
-      // Nothing that is drawn depends on the colours of the terminal.
+      // The program draws the same in every theme, so the screen must be readable in both.
       for (const colors of ["dark", "light"] as const)
         expect([step, colors, unreadableParts(rows.join("\n"), colors)]).toEqual([step, colors, []]);
     },

@@ -6,7 +6,7 @@ import { TEAMS } from "../processes/built-program.ts";
 import { createRepository } from "../team/landing-team.ts";
 import { eventually } from "../timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../tmux/private-tmux.ts";
-import { album, type Person, type Seat, sitDown } from "./person.ts";
+import { openTerminal, type Person, pictureSaver, type TerminalSetup } from "./person.ts";
 
 const tool = (name: string, input: object) => ({ name, input });
 const commit = (message: string) =>
@@ -48,17 +48,17 @@ const PLAYBOOK = {
   },
 };
 
-/** The person's tmux.conf: the same shell in each window, and no name of the machine in a picture. */
+/** The person's tmux.conf: the same shell in each window, and no host name in a picture. */
 const CONFIG = `set -g default-shell /bin/sh
 set -g default-command 'exec env PS1="$ " sh'
 set -g status-right ''
 `;
 
-/** The width from which a run opens the sidebar next to the lead. */
+/** The minimum width at which a run opens the sidebar next to the lead. */
 const SIDEBAR_FROM = 100;
-/** A lower sidebar shows no change in its list: a request is opened before it is answered. */
+/** The minimum height at which the sidebar's list shows the change of a request. Below it, a request is opened before it is answered. */
 const CHANGE_FROM = 14;
-/** A screen of this height shows the whole conversation of an agent that was resumed. */
+/** The minimum height that shows the whole conversation of a resumed agent. */
 const CONVERSATION_FROM = 50;
 
 /** Puts `teams` on the PATH of the person's shell. */
@@ -72,11 +72,11 @@ function installed(): PrivateTmux {
 }
 
 /**
- * Spends the hour of a new user: the demo, a team of two, requests, a comment on a change, landing, a dead tmux server, the end of the
- * run and its continuation. Each step is typed, and seen on the attached terminal.
+ * Plays the first hour of a new user: the demo, a team of two, requests, a comment on a change, landing, a dead tmux server, the end of
+ * the run and its continuation. Types each step, and checks the attached terminal.
  */
-export async function spendHour(seat: Seat): Promise<void> {
-  const { width, height } = seat;
+export async function spendHour(setup: TerminalSetup): Promise<void> {
+  const { width, height } = setup;
   const hasSidebar = width >= SIDEBAR_FROM;
   const isLow = height < CHANGE_FROM;
   /** Texts of a conversation that scroll out of a low screen when it is shown again. */
@@ -87,15 +87,15 @@ export async function spendHour(seat: Seat): Promise<void> {
   mkdirSync(join(home, "origin"));
   createRepository(join(home, "origin"));
   writeFileSync(join(home, "clock.json"), JSON.stringify(PLAYBOOK));
-  const pictures = album(seat);
-  let person = await sitDown(t, home, seat, pictures);
+  const save = pictureSaver(setup);
+  let person = await openTerminal(t, home, setup, save);
 
   // The demo.
   person.enter("git clone --quiet origin app && cd app");
   person.enter("teams run --once");
   await person.reads("the run is over; the team", "was deleted", "1 file changed", /^\$ *$/);
   expect(readFileSync(join(app, "AUDIT.md"), "utf8")).toContain("shared.txt");
-  person.looks("demo");
+  person.snapshot("demo");
 
   // A team of two, and a request that is answered in its pane.
   person.enter(
@@ -103,32 +103,32 @@ export async function spendHour(seat: Seat): Promise<void> {
   );
   await person.reads("Both have begun.");
   await person.reads("ann asks");
-  person.looks("team");
+  person.snapshot("team");
   if (hasSidebar) person.type("C-b", "Right");
   else await openSidebar(person);
   await person.sees("▲ ann asks for permission");
   person.type("j");
   await person.sees("▌▲ ann asks for permission");
-  person.looks("sidebar");
+  person.snapshot("sidebar");
   person.type("Enter");
   await allow(person, "write", "▲ Allow this write? clock.ts", "+ export const now");
   await allow(person, "command", "▲ Allow this command?", "Add a clock");
   await person.sees("The clock is committed.");
-  person.looks("committed");
+  person.snapshot("committed");
 
   // A comment on a line of the member's diff reaches it, and its answer is approved in the sidebar.
   person.type("C-b", "l");
   await person.sees("d diff");
   person.type("d");
   await person.sees("1 + export const now");
-  person.looks("diff");
+  person.snapshot("diff");
   person.type("j", "c");
   await person.sees("line 1: ▏");
-  person.looks("comment-line");
+  person.snapshot("comment-line");
   person.type("-l", "milliseconds would do");
   person.type("Enter");
   await person.sees("✎ milliseconds would do");
-  person.looks("comment");
+  person.snapshot("comment");
   person.type("s");
   await person.sees("sent 1 comment");
   person.type("q");
@@ -136,29 +136,29 @@ export async function spendHour(seat: Seat): Promise<void> {
   else await approve(person, "Edit", "a");
   await approve(person, "Bash", "y", "v");
 
-  // Her commits land on the branch of the checkout.
+  // Ann's commits land on the branch of the checkout.
   if (hasSidebar) person.type("C-b", "Left");
   else person.type("C-b", "0");
   await person.reads("It counts milliseconds now.");
   person.enter("/land ann");
   await person.sees("ann: landed 2 commits on main");
-  person.looks("landed");
+  person.snapshot("landed");
   expect(readFileSync(join(app, "clock.ts"), "utf8")).toContain("Date.now()");
   expect(git(app, "log", "--format=%s")).toBe("Count milliseconds\nAdd a clock\nChange shared.txt");
 
   // The server dies, and the run continues with the whole conversation.
   await t.killServer();
-  person = await sitDown(t, app, seat, pictures);
+  person = await openTerminal(t, app, setup, save);
   person.enter("teams run --resume --team crew");
-  // If the lead read of its teammates' end before its own, a low screen has only that.
+  // If the lead read that its teammates ended before it ended itself, a low screen shows only that.
   const last = isLow
     ? /(?:It\s+counts\s+milliseconds\s+now\.|(?:ann|ben)\s+ended(?:\s+\(SIGHUP\))?\.)/
     : "It counts milliseconds now.";
   await person.reads(...onHighScreens("Ann writes it"), last, "ann: restarted");
-  person.looks("resumed");
+  person.snapshot("resumed");
   await person.goesTo("ann");
   await person.reads(...onHighScreens("The clock is committed."), "It counts milliseconds now.");
-  person.looks("resumed-ann");
+  person.snapshot("resumed-ann");
   await person.goesTo("ben");
   await person.reads("Ben reads along.");
   person.type("C-b", "0");
@@ -167,58 +167,58 @@ export async function spendHour(seat: Seat): Promise<void> {
   await person.sees(/^›/);
   person.enter("/exit");
   const ended = await person.reads(/To continue: teams run --resume --team crew *$/, /^\$ *$/);
-  person.looks("ended");
+  person.snapshot("ended");
   const { 1: again = "" } = /To continue: (.*\S)/.exec(ended) ?? [];
   person.enter(`clear; ${again}`);
   await person.reads("ann: restarted", /^›/);
   person.enter("what is left?");
   await person.reads("Only the hands of the clock.");
-  person.looks("continued");
+  person.snapshot("continued");
   await person.goesTo("ann");
   await person.reads("It counts milliseconds now.");
   person.type("C-b", "0");
   await person.reads("Only the hands of the clock.");
   person.enter("/exit --delete");
   await person.reads("the team crew was deleted", /^\$ *$/);
-  person.looks("deleted");
+  person.snapshot("deleted");
 }
 
-/** Opens the sidebar in a separate window, as a person does whose terminal has no room for it next to the lead. */
+/** Opens the sidebar in a separate window, as a person does in a terminal that is too narrow for both. */
 async function openSidebar(person: Person): Promise<void> {
   person.type("C-b", "c");
   await person.sees(/^\$$/);
   person.enter("teams sidebar");
 }
 
-/** Allows the request in the active pane with a key; a low pane may show its end only after one more key. */
+/** Allows the request in the active pane with a key; a low pane may show the end of the request only after another key. */
 async function allow(person: Person, step: string, ...shown: readonly string[]): Promise<void> {
   const screen = await person.sees(...shown, /\by (?:yes|show all of it)/);
   if (screen.includes("show all of it")) {
     person.type("y");
     await person.sees("y yes");
   }
-  person.looks(step);
+  person.snapshot(step);
   person.type("y");
 }
 
-/** Answers the sidebar's request about this tool with a key, after another key that opens the request if it is long. */
+/** Answers the sidebar's request for this tool with a key. @param opens a key that opens a long request first */
 async function approve(person: Person, tool: string, key: string, opens?: string): Promise<void> {
   await person.sees(new RegExp(`^[ ▌]▲ ann asks for permission.*\\n[ ▌] +${tool}\\(`));
   // A key answers only the request under the cursor.
   if (!person.screen().includes("▌▲ ann asks")) person.type("n");
   await person.sees("▌▲ ann asks");
-  person.looks(`${tool}-asked`);
+  person.snapshot(`${tool}-asked`);
   if (opens !== undefined) {
     person.type(opens);
     await person.sees("ann · permission");
-    person.looks(`${tool}-whole`);
+    person.snapshot(`${tool}-whole`);
   }
-  // A key that comes with the request is not its answer; in a low sidebar, it shows the next part of the request.
-  await eventually("the line for a note", () => {
+  // A key that arrives with the request does not answer it; in a low sidebar, it shows the next part of the request.
+  await eventually("the input line for a note", () => {
     if (person.screen().includes("approve ann:")) return true;
     person.type(key);
     return false;
   });
-  person.looks(`${tool}-answer`);
+  person.snapshot(`${tool}-answer`);
   person.type("C-u", "Enter");
 }

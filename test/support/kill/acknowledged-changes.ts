@@ -9,7 +9,7 @@ import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { taskIds } from "../../../src/team/tasks/task-ids.ts";
 import { getTask, ownerName } from "../../../src/team/tasks/tasks.ts";
 
-/** A change to a team that a process is about to try. */
+/** A change to a team that a process attempts. */
 export type Operation =
   | { readonly does: "send"; readonly text: string; readonly to: string }
   | { readonly does: "receive"; readonly agent: string }
@@ -21,14 +21,14 @@ export type Operation =
   | { readonly does: "enter" | "leave"; readonly name: string }
   | { readonly does: "make team" | "remove team"; readonly name: string };
 
-export type What =
+export type ReportContent =
   | { readonly at: "paused" }
   | { readonly at: "begins"; readonly operation: Operation }
   | { readonly at: "done"; readonly value?: string | undefined }
   | { readonly at: "refused"; readonly code: string };
 
 /** A report of such a process, with its time in microseconds of a clock that all processes share. */
-export type Said = What & { readonly actor: string; readonly time: number };
+export type Report = ReportContent & { readonly actor: string; readonly time: number };
 
 /** How far an operation got, according to its process. */
 type Extent = "begun" | "done";
@@ -57,8 +57,8 @@ function readOne(entry: unknown): InboxMessage {
 }
 
 /** Replaces the assertions of the test runner, which are too slow for hundreds of thousands of checks. */
-function hold(isSo: boolean, sentence: string): void {
-  if (!isSo) throw new Error(sentence);
+function assert(condition: boolean, message: string): void {
+  if (!condition) throw new Error(message);
 }
 
 /** A text with a number that rises with each operation of an actor: `w0 12003`. */
@@ -72,7 +72,7 @@ export class Acknowledged {
   readonly #ref: TeamRef;
   readonly #messages = new Map<string, Message>();
   readonly #tasks = new Map<string, KnownTask>();
-  /** By subject: the id was never reported. */
+  /** Tasks whose creation has begun, by subject: their ids are not reported yet. */
   readonly #begunTasks = new Map<string, readonly string[]>();
   readonly #members = new Map<string, { entered: Extent; left?: Extent }>();
   readonly #teams = new Map<string, { made: Extent; removed?: Extent }>();
@@ -81,7 +81,7 @@ export class Acknowledged {
   readonly #open = new Map<string, Operation>();
   /** Messages that were marked and have left their inbox. */
   readonly #settled = new Set<string>();
-  /** The journal, read from the last offset on: the text of each id, and the states of each text. */
+  /** The journal up to the offset: the text of each id, and the states of each text. */
   readonly #journal = { offset: 0, texts: new Map<string, string>(), states: new Map<string, string[]>() };
 
   constructor(ref: TeamRef) {
@@ -89,15 +89,15 @@ export class Acknowledged {
   }
 
   /** Records the reports of several processes in order of time, since separate pipes have no common order. */
-  hear(all: readonly Said[]): void {
-    for (const said of all.toSorted((a, b) => a.time - b.time)) {
-      if (said.at === "paused") continue;
-      const operation = said.at === "begins" ? said.operation : this.#open.get(said.actor);
-      if (operation === undefined) throw new Error(`${JSON.stringify(said)} follows no operation.`);
-      if (said.at === "begins") this.#open.set(said.actor, operation);
-      else this.#open.delete(said.actor);
-      if (said.at === "begins") this.begins(operation);
-      else if (said.at === "done") this.done(operation, said.value);
+  record(reports: readonly Report[]): void {
+    for (const report of reports.toSorted((a, b) => a.time - b.time)) {
+      if (report.at === "paused") continue;
+      const operation = report.at === "begins" ? report.operation : this.#open.get(report.actor);
+      if (operation === undefined) throw new Error(`${JSON.stringify(report)} follows no operation.`);
+      if (report.at === "begins") this.#open.set(report.actor, operation);
+      else this.#open.delete(report.actor);
+      if (report.at === "begins") this.begins(operation);
+      else if (report.at === "done") this.done(operation, report.value);
       else this.#refused(operation);
     }
   }
@@ -188,23 +188,23 @@ export class Acknowledged {
 
   #noteReceived(agent: string, texts: readonly string[]): void {
     for (const text of texts.filter((one) => OURS.test(one))) {
-      hold(!this.#settled.has(text), `${agent} received ${text}, which had left its inbox.`);
+      assert(!this.#settled.has(text), `${agent} received ${text}, which had left its inbox.`);
       const { to, marked } = this.#message(text);
-      hold(to === agent, `${agent} received ${text}, which was sent to ${to}.`);
-      hold(marked !== "done", `${agent} received ${text} after it had marked it.`);
+      assert(to === agent, `${agent} received ${text}, which was sent to ${to}.`);
+      assert(marked !== "done", `${agent} received ${text} after it had marked it.`);
     }
   }
 
   #noteCreated(subject: string, blockedBy: readonly string[], id: string): void {
     this.#begunTasks.delete(subject);
     const before = this.#tasks.get(id);
-    hold((before?.subject ?? subject) === subject, `The id ${id} was given twice.`);
+    assert((before?.subject ?? subject) === subject, `The id ${id} was assigned twice.`);
     this.#tasks.set(id, { removers: 0, ...before, subject, blockedBy });
   }
 
   #noteClaimed(id: string, actor: string): void {
     const task = this.#task(id);
-    hold((task.owner ?? actor) === actor, `${actor} claimed task ${id} of ${task.owner}.`);
+    assert((task.owner ?? actor) === actor, `${actor} claimed task ${id} of ${task.owner}.`);
     task.owner = actor;
   }
 
@@ -213,7 +213,7 @@ export class Acknowledged {
     if (extent === "begun") task.removers += 1;
     if (task.removed !== "done") task.removed = extent;
     if (extent === "done")
-      hold((task.owner ?? actor) === actor, `${actor} removed task ${id} of ${task.owner}.`);
+      assert((task.owner ?? actor) === actor, `${actor} removed task ${id} of ${task.owner}.`);
   }
 
   /** Another process may have removed the task first. */
@@ -229,7 +229,7 @@ export class Acknowledged {
     return message;
   }
 
-  /** A task created by a killed process becomes known here. */
+  /** Returns a known task, or registers one that a killed process created. */
   #task(id: string): KnownTask {
     const known = this.#tasks.get(id);
     if (known !== undefined) return known;
@@ -275,10 +275,10 @@ export class Acknowledged {
       const last = new Map<string, number>();
       for (const { from, text, read } of entries.map(readOne)) {
         if (!OURS.test(text)) continue;
-        hold(!waiting.has(text) && !this.#settled.has(text), `${text} is stored twice.`);
+        assert(!waiting.has(text) && !this.#settled.has(text), `${text} is stored twice.`);
         waiting.set(text, { agent, read });
         const number = Number(text.split(" ")[1]);
-        hold(number > (last.get(from) ?? 0), `${text} follows a later message of ${from}.`);
+        assert(number > (last.get(from) ?? 0), `${text} follows a later message of ${from}.`);
         last.set(from, number);
       }
     }
@@ -292,16 +292,16 @@ export class Acknowledged {
     found: { agent: string; read: boolean } | undefined,
   ): void {
     const states = this.#journal.states.get(text) ?? [];
-    if (sent === "done") hold(states.length > 0, `${text} is missing in the journal.`);
+    if (sent === "done") assert(states.length > 0, `${text} is missing in the journal.`);
     if (found !== undefined) {
-      hold(found.agent === to, `${text} for ${to} is in the inbox of ${found.agent}.`);
-      if (marked === undefined) hold(!found.read, `${text} is read, but was never marked.`);
-      if (marked === "done") hold(found.read, `${text} is unread, but was marked.`);
+      assert(found.agent === to, `${text} for ${to} is in the inbox of ${found.agent}.`);
+      if (marked === undefined) assert(!found.read, `${text} is read, but was never marked.`);
+      if (marked === "done") assert(found.read, `${text} is unread, but was marked.`);
       return;
     }
     if (sent === "begun" && states.length === 0) return;
-    hold(marked !== undefined, `${text} left the inbox of ${to}, which had not marked it.`);
-    hold(
+    assert(marked !== undefined, `${text} left the inbox of ${to}, which had not marked it.`);
+    assert(
       states.includes("delivered"),
       `${text} left its inbox, but not according to the journal: ${states}.`,
     );
@@ -312,7 +312,7 @@ export class Acknowledged {
 
   #readJournal(): void {
     const { lines, offset, bad } = readJsonLines(this.#ref.paths.journal, journalLine, this.#journal.offset);
-    hold(bad === 0, `The journal has ${bad} unreadable lines.`);
+    assert(bad === 0, `The journal has ${bad} unreadable lines.`);
     this.#journal.offset = offset;
     const { texts, states } = this.#journal;
     for (const { id, state, message } of lines) {
@@ -325,7 +325,7 @@ export class Acknowledged {
   #checkTasks(): void {
     const onDisk = new Map(taskIds(this.#ref).map((id) => [id, getTask(this.#ref, id)]));
     for (const [id, { subject, blocks, blockedBy }] of onDisk) {
-      hold(this.#task(id).subject === subject, `The id ${id} now belongs to ${subject}.`);
+      assert(this.#task(id).subject === subject, `The id ${id} now belongs to ${subject}.`);
       for (const other of blocks) this.#checkLink(id, other, onDisk.get(other)?.blockedBy);
       for (const other of blockedBy) this.#checkLink(id, other, onDisk.get(other)?.blocks);
     }
@@ -334,40 +334,40 @@ export class Acknowledged {
 
   #checkTask(id: string, known: KnownTask, task: Task | undefined): void {
     const { owner, completed, removed } = known;
-    if (removed === undefined) hold(task !== undefined, `Task ${id} is gone.`);
-    if (removed === "done") hold(task === undefined, `Task ${id} is back.`);
+    if (removed === undefined) assert(task !== undefined, `Task ${id} is gone.`);
+    if (removed === "done") assert(task === undefined, `Task ${id} is back.`);
     if (task === undefined) return;
     if (owner !== undefined)
-      hold(ownerName(task) === owner, `Task ${id} of ${owner} belongs to ${task.owner}.`);
+      assert(ownerName(task) === owner, `Task ${id} of ${owner} belongs to ${task.owner}.`);
     if (completed === "begun" || owner === undefined) return;
-    hold(task.status === (completed ? "completed" : "in_progress"), `Task ${id} is ${task.status}.`);
+    assert(task.status === (completed ? "completed" : "in_progress"), `Task ${id} is ${task.status}.`);
   }
 
   #checkLink(id: string, other: string, back: readonly string[] | undefined): void {
     if (this.#halfLinked.has(id) || this.#halfLinked.has(other)) return;
-    hold(back?.includes(id) ?? false, `Task ${id} links to ${other}, which does not link back.`);
+    assert(back?.includes(id) ?? false, `Task ${id} links to ${other}, which does not link back.`);
   }
 
   #checkMembers(): void {
     const { members, former = [], joinedCount } = readTeam(this.#ref);
     const names = new Set(members.map(({ name }) => name));
-    hold(names.size === members.length, "A member is listed twice.");
+    assert(names.size === members.length, "A member is listed twice.");
     const joined = members.length - 1 + former.length;
-    hold(joinedCount === joined, `${joined} joined, but ${joinedCount} are counted.`);
+    assert(joinedCount === joined, `${joined} joined, but ${joinedCount} are counted.`);
     for (const [name, { entered, left }] of this.#members) {
-      if (entered === "done" && left === undefined) hold(names.has(name), `${name} is no longer a member.`);
-      if (left === "done") hold(!names.has(name), `${name} is a member again.`);
+      if (entered === "done" && left === undefined) assert(names.has(name), `${name} is no longer a member.`);
+      if (left === "done") assert(!names.has(name), `${name} is a member again.`);
     }
   }
 
   #checkTeam(name: string, { made, removed }: { made: Extent; removed?: Extent }): void {
     const ref = teamRef(this.#ref.home, name);
     const isThere = existsSync(ref.paths.dir);
-    if (made === "done" && removed === undefined) hold(isThere, `The team ${name} is gone.`);
-    if (removed === "done") hold(!isThere && !existsSync(ref.paths.tasks), `Files of ${name} are left.`);
+    if (made === "done" && removed === undefined) assert(isThere, `The team ${name} is gone.`);
+    if (removed === "done") assert(!isThere && !existsSync(ref.paths.tasks), `Files of ${name} are left.`);
     if (!isThere) return;
-    hold(readTeam(ref).name === name && existsSync(ref.paths.inboxes), `${name} is incomplete.`);
-    if (made === "done") hold(taskIds(ref).join() === "1", `The task of ${name} is gone.`);
+    assert(readTeam(ref).name === name && existsSync(ref.paths.inboxes), `${name} is incomplete.`);
+    if (made === "done") assert(taskIds(ref).join() === "1", `The task of ${name} is gone.`);
   }
 
   /**

@@ -6,13 +6,13 @@ import { firstStep, STRIDE } from "../random/extent.ts";
 const AT_ONCE = 4;
 
 /**
- * Kills a process at its first step, another at its second, and so on, until one finishes; unless `TESTS=full`, only at one of three.
- * @param start starts the process that is killed at its n-th step
- * @param check checks its files
- * @param few the process has so few steps that each is tried
- * @returns the number of steps; unless each was tried, up to two more
+ * Kills a process at its first step, another at its second, and so on, until one finishes. Without `TESTS=full`, kills only at every
+ * third step.
+ * @param start starts the process that is killed at its n-th step; `check` checks its files
+ * @param few true if the process has so few steps that each is tried
+ * @returns the number of steps, or up to two more if not every step was tried
  */
-export async function atEveryStep(
+export async function killAtEveryStep(
   start: (n: number) => Promise<{ readonly child: Script; readonly check: () => Promise<void> }>,
   { few = false }: { readonly few?: boolean } = {},
 ): Promise<number> {

@@ -35,9 +35,8 @@ type Any = (...args: unknown[]) => unknown;
 const calls = fs as unknown as Record<string, Any>;
 
 /**
- * Makes this process end by SIGKILL at its `n`-th step: before a call that changes the file system, or during
- * a write.
- * Applies to every module that imports `node:fs`, even if it did so before.
+ * Kills this process with SIGKILL at its `n`-th step: before a call that changes the file system, or during a write.
+ * Applies to every module that imports `node:fs`, also before this call.
  * @param isStep selects the calls that count; all by default
  */
 export function killAtStep(n: number, isStep: (call: string) => boolean = () => true): void {
@@ -60,7 +59,7 @@ export function killAtStep(n: number, isStep: (call: string) => boolean = () => 
   }
   const open = calls.openSync as Any;
   calls.openSync = (...args) => {
-    if (makes(args[1]) && next("openSync")) end();
+    if (createsOrTruncates(args[1]) && next("openSync")) end();
     return open(...args);
   };
   const write = fs.writeSync;
@@ -68,7 +67,7 @@ export function killAtStep(n: number, isStep: (call: string) => boolean = () => 
     const [fd, bytes] = args as [number, Uint8Array];
     if (next("writeSync")) end();
     if (bytes instanceof Uint8Array && bytes.length > 1 && next("writeSync")) {
-      // Not half: with two lines of equal length that would be exactly the first one.
+      // A third, because half of two equally long lines would be exactly the first line.
       write(fd, bytes, 0, Math.ceil(bytes.length / 3));
       end();
     }
@@ -86,7 +85,7 @@ export function killAtStep(n: number, isStep: (call: string) => boolean = () => 
 }
 
 /** Returns whether these flags create or truncate a file. */
-function makes(flags: unknown): boolean {
+function createsOrTruncates(flags: unknown): boolean {
   return typeof flags === "number" ? (flags & fs.constants.O_CREAT) !== 0 : /[wa]/.test(String(flags));
 }
 

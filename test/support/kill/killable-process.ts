@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import type { Script } from "../processes/script-process.ts";
-import type { Said } from "./acknowledged-changes.ts";
+import type { Report } from "./acknowledged-changes.ts";
 
 /** A process of `random-operations` that works, pauses on request, and can be killed at any moment. */
 export class Killable {
   readonly #process: Script;
-  readonly #heard: Promise<void>;
-  #said: Said[] = [];
+  readonly #allRead: Promise<void>;
+  #reports: Report[] = [];
   #isPaused = false;
   #onPause = (): void => undefined;
   #begun = 0;
@@ -14,36 +14,36 @@ export class Killable {
 
   constructor(process: Script) {
     this.#process = process;
-    this.#heard = this.#listen();
+    this.#allRead = this.#readReports();
     // The caller that waits for this process sees the failure.
-    this.#heard.catch(() => undefined);
+    this.#allRead.catch(() => undefined);
   }
 
-  async #listen(): Promise<void> {
+  async #readReports(): Promise<void> {
     for (;;) {
       // Throws when the process has ended and all its output is read.
       const line = await this.#process.line().catch(() => undefined);
       if (line === undefined) return;
-      this.#hear(JSON.parse(line));
+      this.#handle(JSON.parse(line));
     }
   }
 
-  #hear(said: Said): void {
-    this.#said.push(said);
-    if (said.at === "begins") {
+  #handle(report: Report): void {
+    this.#reports.push(report);
+    if (report.at === "begins") {
       this.#begun += 1;
       this.#onBegin();
     }
-    if (said.at !== "paused") return;
+    if (report.at !== "paused") return;
     this.#isPaused = true;
     this.#onPause();
   }
 
   /** Returns the reports since the last call. */
-  said(): Said[] {
-    const said = this.#said;
-    this.#said = [];
-    return said;
+  takeReports(): Report[] {
+    const reports = this.#reports;
+    this.#reports = [];
+    return reports;
   }
 
   go(): void {
@@ -61,7 +61,7 @@ export class Killable {
     );
   }
 
-  /** Resolves when the process has begun this number of further operations. */
+  /** Resolves when the process has begun this many more operations. */
   async begins(count: number): Promise<void> {
     const wanted = this.#begun + count;
     await this.#unlessEnded(
@@ -74,7 +74,7 @@ export class Killable {
   }
 
   async #unlessEnded(event: Promise<void>): Promise<void> {
-    const ended = this.#heard.then(async () => {
+    const ended = this.#allRead.then(async () => {
       throw new Error(`The process ended unexpectedly: ${JSON.stringify(await this.#process.ended())}`);
     });
     await Promise.race([event, ended]);
@@ -89,6 +89,6 @@ export class Killable {
   async kill(): Promise<void> {
     this.#process.child.kill("SIGKILL");
     expect(await this.#process.ended()).toMatchObject({ signal: "SIGKILL", stderr: "" });
-    await this.#heard;
+    await this.#allRead;
   }
 }

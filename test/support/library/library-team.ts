@@ -32,7 +32,7 @@ export async function libraryTeam(): Promise<{
   return { team, options, ref: movableRef(teamRef(teamsHome(options.env), "crew")) };
 }
 
-/** Returns the code of the error of a call, or another error itself. */
+/** Returns the code of a call's TeamError, or the error itself if it is another one. */
 export function codeOf(work: Promise<unknown>): Promise<unknown> {
   return errorOf(work).then((error) => (error instanceof TeamError ? error.code : error));
 }

@@ -40,7 +40,7 @@ export interface Reply {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Gives the server these lines at once, then the end of the input. */
+/** Sends the server these lines at once, then closes its input. */
 export async function exchange(
   cli: Cli,
   lines: readonly (string | object)[],
@@ -64,7 +64,7 @@ export interface ToolAnswer {
   readonly data: Record<string, unknown> | undefined;
 }
 
-/** Calls tools of a new server one after the other, each once the one before is answered. */
+/** Calls tools of a new server, each after the answer to the previous call. */
 export async function callTools(
   cli: Cli,
   calls: readonly (readonly [name: string, input?: object])[],
@@ -99,7 +99,8 @@ export async function callTools(
     }
   };
   const { code, err } = await cli(words, { streams: { bytesIn, bytesOut }, env });
-  if (answers.length < calls.length) throw new Error(`The server ended with ${code}: ${err}`);
+  if (answers.length < calls.length)
+    throw new Error(`The server ended with ${code} before it answered every call: ${err}`);
   return answers;
 }
 

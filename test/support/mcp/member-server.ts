@@ -44,7 +44,7 @@ export interface Answer {
   readonly data: Record<string, unknown> | undefined;
 }
 
-/** The options of a request: the client package gives up after a minute, for which a shared machine can stand still. */
+/** The options of a request: by default, the client package gives up after a minute, but a shared machine can stall that long. */
 export const PATIENT = { timeout: 240_000 };
 
 /** Answers a form as a person would. */
@@ -53,7 +53,7 @@ export type Person = (form: {
   readonly requestedSchema: { readonly properties: Readonly<Record<string, unknown>> };
 }) => Promise<{ action: "accept" | "decline" | "cancel"; content?: Record<string, string> }>;
 
-/** Connects the real client package. @param person answers its forms; without one, it has none */
+/** Connects the real client package. @param person answers forms; without it, the client does not support forms */
 async function connected(
   transport: StdioClientTransport | StreamableHTTPClientTransport,
   mode: VersionNegotiationMode,
@@ -100,7 +100,7 @@ export async function stdioClient(
   return { ...(await connected(transport, mode, person)), transport };
 }
 
-/** Starts the built server on HTTP. */
+/** Starts the built server over HTTP. */
 export async function httpServer({ env, directory }: ForeignTeam, as = "ada") {
   const child: ChildProcess = spawn(
     process.execPath,

@@ -35,7 +35,7 @@ export type FakeReply =
       readonly change?: (event: WireEvent) => WireEvent;
       /** Milliseconds between two events. */
       readonly paceMs?: number;
-      /** The second half of the events waits for it. */
+      /** The second half of the events waits for this promise. */
       readonly until?: Promise<unknown>;
       /** The connection is cut after this many events. */
       readonly cutAfter?: number;
@@ -94,17 +94,17 @@ export function callsOnce(uses: readonly FakeBlock[]): FakeScript {
       : { kind: "message", blocks: [{ type: "text", text: "Done." }] };
 }
 
-/** Starts a Messages API on loopback that plays a script and knows nothing of the client. It refuses half characters, as Anthropic's does. */
+/** Starts a Messages API on loopback that plays a script and knows nothing of the client. Like Anthropic's, it refuses lone surrogates. */
 export async function startFakeMessagesApi(
   script: FakeScript,
   options: FakeOptions = {},
 ): Promise<FakeMessagesApi> {
   const requests: FakeRequest[] = [];
-  const waiting = new Set<() => void>();
+  const waiters = new Set<() => void>();
   const server = createServer((incoming, response) => {
     void readRequest(incoming).then((request) => {
       requests.push(request);
-      for (const look of waiting) look();
+      for (const check of waiters) check();
       return answer(response, replyTo(script, options, request, requests.length - 1));
     });
   });
@@ -114,13 +114,13 @@ export async function startFakeMessagesApi(
     requests,
     received: (count) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (requests.length < count) return;
-          waiting.delete(look);
+          waiters.delete(check);
           resolve();
         };
-        waiting.add(look);
-        look();
+        waiters.add(check);
+        check();
       }),
     close: () => closeServer(server),
   };
@@ -144,8 +144,8 @@ async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
   };
 }
 
-/** Half of a surrogate pair, as `JSON.stringify` writes it. */
-const HALF = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+/** A lone surrogate, as `JSON.stringify` writes it. */
+const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
 const NO_LOW_SURROGATE = "The request body is not valid JSON: no low surrogate in string: line 1 column 9";
 
 function replyTo(script: FakeScript, { key }: FakeOptions, request: FakeRequest, index: number): FakeReply {
@@ -156,7 +156,7 @@ function replyTo(script: FakeScript, { key }: FakeOptions, request: FakeRequest,
   if (!request.path.startsWith("/v1/messages")) {
     return { kind: "error", status: 404, type: "not_found_error", message: request.path };
   }
-  if (HALF.test(JSON.stringify(request.body) ?? "")) {
+  if (LONE_SURROGATE.test(JSON.stringify(request.body) ?? "")) {
     return { kind: "error", status: 400, type: "invalid_request_error", message: NO_LOW_SURROGATE };
   }
   if (typeof script === "function") return script(request, index);

@@ -1,6 +1,6 @@
 import type { FakeBlock, FakeReply, FakeRequest } from "./fake-messages-api.ts";
 
-/** One answer of an agent's model in a {@link played} team. */
+/** One answer of an agent's model in a {@link scriptedTeam}. */
 export interface Line {
   /** A pattern that the newest message must match. */
   readonly when?: RegExp;
@@ -12,14 +12,14 @@ export interface Line {
 }
 
 /** A request to the model: by which agent, when, and for which message. */
-export interface Asked {
+export interface ModelRequest {
   readonly agent: string;
   readonly newest: string;
   /** Milliseconds of the monotonic clock. */
   readonly at: number;
 }
 
-/** Without its own line, an agent agrees to shut down: else the end of a run waits for it. */
+/** The default answer to a shutdown request: without an answer, a run cannot end. */
 const AGREES: Line = {
   when: /^(?!.*tool_result).*?(shutdown-\d+@[\w-]+)/,
   says: "Good bye.",
@@ -30,32 +30,32 @@ const AGREES: Line = {
  * Plays a whole team behind one Messages API. Each agent is recognized by the name in its system prompt, and
  * answers with its first unused line that matches; without a match it agrees to shut down if asked, or ends its turn.
  */
-export function played(cast: Readonly<Record<string, readonly Line[]>>): {
+export function scriptedTeam(cast: Readonly<Record<string, readonly Line[]>>): {
   readonly script: (request: FakeRequest) => FakeReply;
-  readonly asked: readonly Asked[];
+  readonly asked: readonly ModelRequest[];
 } {
-  const asked: Asked[] = [];
-  const left = new Map(Object.entries(cast).map(([agent, lines]) => [agent, lines.map(openLine)]));
+  const asked: ModelRequest[] = [];
+  const unused = new Map(Object.entries(cast).map(([agent, lines]) => [agent, lines.map(withFailures)]));
   const script = (request: FakeRequest): FakeReply => {
     const agent = agentOf(request);
     const newest = JSON.stringify(request.body.messages.at(-1));
     asked.push({ agent, newest, at: performance.now() });
-    const lines = left.get(agent) ?? [];
+    const lines = unused.get(agent) ?? [];
     const line = lines.find(({ when }) => when?.test(newest) ?? true);
     if (line === undefined) {
       const id = AGREES.when?.exec(newest)?.[1];
       return id === undefined ? messageOf({ says: "Nothing to do." }) : messageOf(AGREES, id);
     }
-    const trouble = line.trouble.shift();
-    if (trouble !== undefined) return trouble;
+    const failure = line.failures.shift();
+    if (failure !== undefined) return failure;
     lines.splice(lines.indexOf(line), 1);
     return messageOf(line, line.when?.exec(newest)?.[1]);
   };
   return { script, asked };
 }
 
-function openLine(line: Line) {
-  return { ...line, trouble: [...(line.first ?? [])] };
+function withFailures(line: Line) {
+  return { ...line, failures: [...(line.first ?? [])] };
 }
 
 function agentOf({ body }: FakeRequest): string {

@@ -19,7 +19,7 @@ export interface TestProxyOptions {
   readonly refusal?: number;
   /** It accepts connections and never answers. */
   readonly isSilent?: boolean;
-  /** It is reached with TLS. */
+  /** Clients connect to it with TLS. */
   readonly tls?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface TestProxy {
 
 /**
  * Starts a real HTTP proxy on loopback: CONNECT, and requests with a whole URL.
- * @param hosts the port on loopback that a name stands for, with or without its port: the names need not exist
+ * @param hosts the loopback port of each host name, `name` or `name:port`; the names need not exist
  */
 export async function startTestProxy(
   hosts: Readonly<Record<string, number>>,

@@ -15,7 +15,7 @@ export interface InstalledPackage {
   readonly bytes: number;
   /** Paths in the tarball. */
   readonly packed: readonly string[];
-  /** Compiles files with the strictest usual options. @returns what the compiler prints; empty without a mistake */
+  /** Compiles files with the strictest usual options. @returns the compiler's output; empty without an error */
   compile(files: Readonly<Record<string, string>>): string;
 }
 
@@ -26,7 +26,7 @@ interface PackedPackage {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Packs a package into a directory; by default what is built here. */
+/** Packs a package into a directory; by default, the built package of this checkout. */
 export function packPackage(directory: string, source = ROOT): PackedPackage {
   return JSON.parse(npm(directory, "pack", source, "--json"))[0];
 }
@@ -45,7 +45,7 @@ function npm(directory: string, ...words: string[]): string {
   });
 }
 
-/** Packs what is built, and installs it in an empty directory, without a network: its one dependency is packed, too. */
+/** Packs the built package and its one dependency, and installs both in an empty directory without the network. */
 export function installPackage(): InstalledPackage {
   const directory = mkdtempSync(join(tmpdir(), "installed-"));
   const own = packPackage(directory);
@@ -57,7 +57,7 @@ export function installPackage(): InstalledPackage {
   npm(directory, "install", `./${own.filename}`, `./${blessed.filename}`);
   const modules = join(directory, "node_modules");
   const packages = packagesIn(modules);
-  // Earlier builds of a day stay in dist/ until it is pruned, as for a release.
+  // dist/ keeps the files of the last day's builds until it is pruned, as for a release.
   const built = statSync(join(ROOT, "dist/teams.cjs")).mtimeMs;
   const isOfBuild = (file: string): boolean =>
     !file.startsWith("tmux-teams/dist/") ||

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import type { Env } from "../../../src/os/env.ts";
-import { isLooking } from "../timing/eventually.ts";
+import { isPolling } from "../timing/eventually.ts";
 
 const DIST = fileURLToPath(new URL("../../../dist", import.meta.url));
 /** The built command line, as `bin.teams` names it. */
@@ -38,28 +38,28 @@ const READS: ReadonlySet<string | undefined> = new Set([
   "status",
 ]);
 
-/** Commands that wait for agents. Their own limit is meant for a person, and shorter than a stall of the machine may be. */
+/** Commands that wait for agents. Their default limit suits a person, but a stall of the machine may be longer. */
 const WAITS: ReadonlySet<string | undefined> = new Set(["down", "shutdown"]);
 
-function patient(words: readonly string[]): readonly string[] {
+function withLongTimeout(words: readonly string[]): readonly string[] {
   const [command = "", ...rest] = words;
   return WAITS.has(command) && !rest.includes("--timeout") ? [command, "--timeout", "180", ...rest] : words;
 }
 
 /**
- * Runs the built program to its end, as another program would. A look of `eventually` at a team runs in this process instead: the
- * starts of the program would take the processors from what the test waits for.
+ * Runs the built program to its end, as another program would. Within `eventually`, a command that only reads runs in this process
+ * instead: repeated starts of the program would slow down the awaited work.
  */
 export function teamsIn(env: Env, cwd: string) {
   return async (words: readonly string[], options: BuiltOptions = {}): Promise<Finished> => {
-    if (!isLooking() || !READS.has(words[0]) || Object.keys(options).length > 0)
+    if (!isPolling() || !READS.has(words[0]) || Object.keys(options).length > 0)
       return await runBuilt(env, cwd, words, options);
     return await teamsHere(env, cwd)(...words);
   };
 }
 
 /**
- * Runs the program in this process. It saves a start of the built program where a test prepares its team, or reads what other
+ * Runs the program in this process, which saves a start of the built program: for a test that prepares its team, or reads what other
  * processes have done.
  */
 export function teamsHere(env: Env, cwd: string) {
@@ -71,7 +71,7 @@ export function teamsHere(env: Env, cwd: string) {
 
 function runBuilt(env: Env, cwd: string, words: readonly string[], options: BuiltOptions): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const argv = [...(options.nodeArgs ?? []), options.program ?? TEAMS, ...patient(words)];
+    const argv = [...(options.nodeArgs ?? []), options.program ?? TEAMS, ...withLongTimeout(words)];
     const { uid } = options;
     const user = uid === undefined ? {} : { uid, gid: uid };
     const settings = {

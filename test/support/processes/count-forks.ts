@@ -15,9 +15,9 @@ export interface Forks {
   readonly env: Env & { readonly PATH: string };
   /** Lists the tmux calls of processes whose command line matches, in order. */
   tmux(argv: RegExp): string[];
-  /** Counts the processes of any kind that they have started. */
+  /** Counts all processes that the matching processes have started. */
   all(argv: RegExp): number;
-  /** Lists the durations of their timers, in milliseconds. */
+  /** Lists the timers of the matching processes, in milliseconds. */
   timers(argv: RegExp): number[];
 }
 

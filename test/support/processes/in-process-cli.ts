@@ -52,8 +52,8 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
 }
 
 /**
- * Runs command lines in this process. To look again and again, use it instead of the built program: each of its starts takes a
- * processor from what the test waits for.
+ * Runs command lines in this process. Use it instead of the built program to poll: repeated starts of the program would slow down the
+ * awaited work.
  */
 export function inThisProcess(
   env: Env,

@@ -3,7 +3,7 @@ import { loadavg } from "node:os";
 import { descendants, processTable } from "../../../src/os/process/process-table.ts";
 import { leaksOf } from "../assertions/leaks.ts";
 
-/** Characters of the row of a process. */
+/** Maximum characters of a process's row. */
 const MAX_CHARACTERS = 200;
 
 /** Describes the load of the machine, and every process that names a directory in its arguments or environment, with its descendants. */
@@ -24,7 +24,7 @@ function rowsOf(directory: string): readonly string[] {
   const { stdout } = spawnSync("ps", ["-ww", "-o", "pid=,ppid=,args=", "-p", pids.join(",")], {
     encoding: "utf8",
   });
-  // null if ps could not be started; "" if all of them have ended.
+  // null if ps could not be started; "" if all the processes have ended.
   if (!stdout) return ["ps printed nothing"];
   return stdout
     .trimEnd()

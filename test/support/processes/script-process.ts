@@ -25,14 +25,14 @@ export function script(
   return (...args) => start([...through, process.execPath, file(), ...args]);
 }
 
-/** The same for a test that starts the script itself. @returns the path of the file */
+/** Like {@link script}, for a test that starts the script itself. @returns a function that returns the file's path */
 export function scriptFile(name: string): () => string {
   let directory = "";
   const file = (): string => join(directory, `${basename(name)}.mjs`);
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "tt-scripts-"));
     const input = join(SCRIPTS, `${name}.ts`);
-    // A script that uses the package itself is a foreign writer, and needs all of the package.
+    // A script that imports proper-lockfile itself plays a foreign writer, and needs the whole package.
     const isForeign = readFileSync(input, "utf8").includes('from "proper-lockfile"');
     await build({
       input,
@@ -52,7 +52,7 @@ export function scriptFile(name: string): () => string {
 /** A process started by a test, which reports line by line. */
 export interface Script {
   readonly child: ChildProcess;
-  /** Reads the next line of standard output. @throws if the process has ended */
+  /** Reads the next line of standard output. @throws Error if the process has ended */
   line(): Promise<string>;
   say(line: string): void;
   /** Resolves with the exit code or signal and the text of standard error. */
@@ -66,7 +66,7 @@ function start(words: readonly string[]): Script {
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
-  // A write to a process that has ended shows in `line` or `ended`.
+  // If a write fails because the process has ended, `line` or `ended` shows the end.
   child.stdin.on("error", () => undefined);
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

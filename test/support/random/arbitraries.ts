@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { IS_FULL } from "./extent.ts";
 
-/** A run tries a tenth of many cases. */
+/** Without TESTS=full, a run tries one case in this many. */
 const SHARE = 10;
-/** Fewer cases than these are all tried. */
+/** The minimum number of tried cases; fewer cases are all tried. */
 const FEW = 100;
 
 /**
@@ -29,12 +29,12 @@ export const json: fc.Arbitrary<unknown> = fc.letrec((again) => ({
   ),
 })).value;
 
-/** Drops numbers that JSON cannot represent. */
+/** Converts numbers that JSON cannot represent: NaN and infinities to null, -0 to 0. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Fields that are not in any of our schemas. */
+/** Fields that no schema of teams contains. */
 export const unknownFields = fc.dictionary(
   fc.string({ maxLength: 6 }).map((word) => `x-${word}`),
   json,
@@ -42,7 +42,7 @@ export const unknownFields = fc.dictionary(
 );
 
 /** A text with a part removed, overwritten or inserted. */
-export function spoilt(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
+export function corrupted(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const rubbish = fc.oneof(
     fc.constantFrom("", "]", "}", '"', "\\", ",", "[", "{", "\0", "\ufffd"),
     fc.string({ maxLength: 8 }),

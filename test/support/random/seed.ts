@@ -1,4 +1,4 @@
-/** The seed of all random choices: the same in each run, so that a discovery does not block other work. See `draw-seed.ts`. */
+/** The seed of all random choices: the same in each run, so that a new failure does not block other work. See `draw-seed.ts`. */
 export const SEED = Number(process.env.FUZZ_SEED ?? 1);
 
 if (!Number.isSafeInteger(SEED))

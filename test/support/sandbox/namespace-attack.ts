@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { git } from "../files/git.ts";
 
 /**
- * The steps of a command as root of its own user namespace. A mount over `.git` keeps it from being renamed only in the mounts of its
- * own process: so the steps move into another root, drop the old one, and rename `.git` below their working directory, which is still in
- * it. Git outside would obey the `.git` that they put in its place.
+ * The steps of a command that is root in a new user namespace. A mount over `.git` prevents its rename only in the mount namespace that
+ * contains the mount. So the steps pivot to another root, unmount the old one, and rename `.git` in their working directory, which stays
+ * in the old root. Git outside the sandbox would obey the `.git` that replaces it.
  */
 const STEPS = `
 echo entered >> entered
@@ -22,15 +22,15 @@ mv .git gone && cp -r gone .git && echo '# evil' >> .git/config && echo evil > .
 `;
 
 /**
- * A shell line for the sandbox, to be run in the project. Root may not map its uid: the second try keeps its capabilities
- * unmapped.
+ * A shell line for the sandbox, to be run in the project. Root may not map its uid: the second attempt keeps its
+ * capabilities without a mapping.
  */
 export const NAMESPACE_ATTACK = [
   ...["-Urm", "-Um --keep-caps"].map((options) => `unshare ${options} sh steps 2>&1`),
   "true",
 ].join("; ");
 
-/** Creates the repository that is attacked, with the steps. @returns what a successful attack changes; empty if it failed */
+/** Creates the attacked repository, with the steps. @returns a function that lists what the attack has changed */
 export function attackedRepository(project: string): () => readonly string[] {
   mkdirSync(project, { recursive: true });
   git(project, "init", "--quiet", "--initial-branch=main");

@@ -22,13 +22,13 @@ export function describeInSandbox(subject: string, tests: () => void): void {
 }
 
 export interface SandboxedAgent {
-  /** Home directory; it holds the project. */
+  /** The home directory, which contains the project. */
   readonly home: string;
   readonly project: string;
   readonly env: Record<string, string | undefined>;
   readonly sandbox: AgentSandbox;
   readonly context: ToolContext;
-  /** A test may change them. */
+  /** A test may change this list. */
   readonly workingDirs: string[];
   /** Reported files, relative to the project. */
   readonly newFiles: readonly string[];

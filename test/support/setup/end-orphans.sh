@@ -1,6 +1,7 @@
 #!/bin/sh
-# Reads the temporary directory of each test file, one in a line. When the process of the tests is gone, ends what its last file has
-# left: a test run that is killed cannot. Usually nothing is left. The directory is in no argument here, by which programs are found.
+# Reads the temporary directory of each test file from stdin, one per line. When the test process is gone, kills the processes that its
+# last file has left, and removes the directory: a killed test run cannot. Usually nothing is left. The directory is no argument of the
+# programs below: they find processes by their arguments, and would kill themselves.
 directory=
 while read -r line; do directory=$line; done
 [ -d "$directory" ] || exit 0

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** What the build reads, relative to the checkout. */
+/** The inputs of the build, relative to the checkout. */
 const SOURCES = [
   "src",
   "scripts/build.mjs",
@@ -13,7 +13,7 @@ const SOURCES = [
   "package.json",
   "package-lock.json",
 ];
-/** What a whole build writes last. A build without types leaves the types of an earlier build, or none. */
+/** The files that a complete build writes last. A build without types leaves the types of an earlier build, or none. */
 const BUILT = ["dist/teams.cjs", "dist/index.d.mts"];
 
 /** Builds the program, unless it is newer than its sources. Tests that start agents or read built-in playbooks need it. */

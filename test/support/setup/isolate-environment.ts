@@ -13,7 +13,7 @@ for (const name of Object.keys(process.env)) {
 // Each Node process would parse these certificates at its start, which doubles its CPU time; tests use no TLS.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
-/** Makes a build of tmux the `tmux` of every process of the tests. */
+/** Puts a build of tmux first on the PATH of every process of the tests. */
 function useTmux(program: string | undefined): void {
   if (program === undefined || program === "") return;
   if (!isAbsolute(program) || basename(program) !== "tmux")

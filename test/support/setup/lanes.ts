@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 
-/** Helpers that start tmux, terminals or whole teams: a test that imports one needs the machine nearly for itself. */
+/** Helpers that start tmux, terminals or whole teams: a test that imports one needs most of the machine. */
 const COSTLY_HELPERS = /^test\/support\/(cli|storm|terminal|tmux)\//;
-/** Folders whose tests do so without these helpers, or kill processes at chosen moments. */
+/** Folders whose tests start these without the helpers, or kill processes at chosen moments. */
 const COSTLY_FOLDERS = /^test\/(e2e|storm|integration\/team\/crash-safety)\//;
 
 /** The test files that run few at a time, and those that run in as many workers as there are processors. */
@@ -12,7 +12,7 @@ export interface Lanes {
   readonly parallel: readonly string[];
 }
 
-/** Sorts test files by what they import. @param files relative to the checkout */
+/** Sorts test files into lanes by their imports. @param files relative to the checkout */
 export function lanesOf(root: string, files: readonly string[]): Lanes {
   const imports = new Map<string, readonly string[]>();
   const reaches = (file: string, seen: Set<string>): boolean => {
@@ -30,7 +30,7 @@ export function lanesOf(root: string, files: readonly string[]): Lanes {
   };
 }
 
-/** Returns the files below test/ that a file imports for more than their types. */
+/** Returns the files below test/ that a file imports, except for imports of types only. */
 function testImports(root: string, file: string): readonly string[] {
   const text = readFileSync(resolve(root, file), "utf8");
   const found = text.matchAll(/^(?:import|export)\s+(?!type\b)(?:[^;]*?from )?"(\.[^"]+\.ts)"/gm);

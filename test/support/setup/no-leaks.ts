@@ -9,7 +9,7 @@ import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { type Leak, leaksOf } from "../assertions/leaks.ts";
 import { removeTree } from "../files/remove-tree.ts";
 
-/** Milliseconds in which what a file started may still end; the test of this check gives less. */
+/** Milliseconds in which the processes of a file may still end; the test of this check sets fewer. */
 const GRACE_MS = Number(process.env.LEAK_GRACE_MS ?? 180_000);
 
 // The hook below does not run in a file whose tests are all skipped, or that cannot be loaded.
@@ -23,7 +23,7 @@ guard().write(`${own}\n`);
 // Every temporary directory of this file is below it, and every process of a test has one of them in its environment.
 process.env.TMPDIR = own;
 
-/** Ends everything that the tests of a file have left, and fails the file. Runs after its other hooks. */
+/** Cleans up, and fails the file if its tests have left anything after the grace period. Runs after the file's other hooks. */
 afterAll(async () => {
   process.env.TMPDIR = outer;
   let leaks = leaksOf(own);
@@ -40,14 +40,14 @@ afterAll(async () => {
     throw new Error(`This file left ${leaks.length} things: ${leaks.map(({ text }) => text).join("; ")}`);
 }, GRACE_MS + 180_000);
 
-/** One process ends what is left when this one is killed. A process runs many test files, and loads this file for each of them. */
+/** Starts the process that cleans up if this one is killed. This module is loaded for each test file of a process: they share the guard. */
 function guard(): NodeJS.WritableStream {
   const shared = globalThis as { testGuard?: NodeJS.WritableStream };
   if (shared.testGuard !== undefined) return shared.testGuard;
   const program = fileURLToPath(new URL("end-orphans.sh", import.meta.url));
   // Detached: a signal to the run's process group must not end it.
   const child = spawn("sh", [program], { stdio: ["pipe", "ignore", "ignore"], detached: true });
-  // Without it, the tests run as well.
+  // The tests also run without the guard.
   child.stdin.on("error", () => undefined);
   child.unref();
   (child.stdin as unknown as { unref(): void }).unref();

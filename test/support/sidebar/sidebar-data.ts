@@ -1,6 +1,6 @@
 import type { SidebarData, SidebarMember, SidebarTask } from "../../../src/sidebar/data.ts";
 
-/** A member during its work. */
+/** A member, idle by default. */
 export function member(name: string, changes: Partial<SidebarMember> = {}): SidebarMember {
   return {
     name,

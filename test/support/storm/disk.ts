@@ -7,7 +7,7 @@ import { mayMount } from "../files/may-mount.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 import { eventually } from "../timing/eventually.ts";
 
-/** A disk of a test, which holds the root of its teams. */
+/** A mounted disk of a test, for the root of its teams. */
 export interface Disk {
   readonly path: string;
   /** Fills the disk to the last byte, then frees this many bytes. */
@@ -15,7 +15,7 @@ export interface Disk {
   empty(): void;
   /** @returns false if the disk is busy: a process has a file open for writing */
   remount(how: "ro" | "rw"): boolean;
-  /** Drops what is not synced. Until `mountAgain`, every access fails. */
+  /** Drops all unsynced data. Until `mountAgain`, every access fails. */
   cutPower(): void;
   mountAgain(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export function memoryDisk(size = "12m"): Disk {
   return diskAt((path) => run("mount", "-t", "tmpfs", "-o", `size=${size},mode=700`, "none", path));
 }
 
-/** Mounts an ext4 file system in a file. Its options keep the kernel from syncing more than it is asked to. */
+/** Mounts an ext4 file system in a file. Its mount options keep the kernel from syncing unless asked. */
 export function fileDisk(): Disk {
   const directory = temporaryDirectory("tt-image-");
   let image = join(directory, "image");
@@ -44,7 +44,7 @@ export function fileDisk(): Disk {
   run("mkfs.ext4", "-q", "-F", image);
   return diskAt((path) => {
     if (mounts > 0) {
-      // A sandbox of another test may still hold the file system that was cut off, and its file would be mounted as that again.
+      // A sandbox of another test may still hold the file system that was shut down: mounting its image would return that one again.
       const next = join(directory, `image-${mounts}`);
       copyFileSync(image, next);
       rmSync(image);
@@ -60,7 +60,7 @@ function diskAt(mount: (path: string) => unknown): Disk {
   const filler = join(path, "filler");
   mkdirSync(path);
   mount(path);
-  // Lazily: a process of a failed test may still use it.
+  // Unmounts lazily: a process of a failed test may still use the disk.
   onTestFinished(() => void works("umount", "-l", path));
   return {
     path,

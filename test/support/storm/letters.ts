@@ -7,16 +7,16 @@ import { TEAMS } from "../processes/built-program.ts";
 
 /** A message of a storm. */
 export interface Letter {
-  /** Begins the text, and is in no other: `storm-17.` */
+  /** The beginning of the text, which no other text contains: `storm-17.` */
   readonly id: string;
   readonly text: string;
   readonly to: string;
-  /** Its sender reported success, so it must arrive; else it may arrive. */
+  /** True if its sender reported success: it must arrive. Otherwise it may arrive. */
   readonly isAcknowledged: boolean;
 }
 
 /**
- * Sends by the built program.
+ * Sends a letter with the built program.
  * @param lifeMs milliseconds after which the sender is killed; undefined lets it finish
  */
 export function sendLetter(
@@ -35,7 +35,7 @@ export function sendLetter(
   });
 }
 
-/** Another program that takes the lock of proper-lockfile and replaces the whole file. */
+/** Writes like another program, which takes the lock of proper-lockfile and replaces the whole file. */
 export async function writeAsForeign(inbox: string, letter: Omit<Letter, "isAcknowledged">): Promise<Letter> {
   try {
     const release = await lock(inbox, { retries: { retries: 10, minTimeout: 5, maxTimeout: 100 } });
@@ -59,8 +59,8 @@ function isLockError(error: unknown): boolean {
   return ["ELOCKED", "ERELEASED", "ECOMPROMISED"].includes((error as { code?: string }).code ?? "");
 }
 
-/** Another program that takes no lock and is killed in the middle of an entry. */
-export function tear(inbox: string): void {
+/** Writes like another program, which takes no lock and is killed in the middle of an entry. */
+export function tearInbox(inbox: string): void {
   try {
     const fd = openSync(inbox, "r+");
     try {

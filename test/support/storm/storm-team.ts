@@ -24,8 +24,9 @@ import type { Letter } from "./letters.ts";
 const TEAMMATES = ["ann", "bob", "cyd"];
 export const MEMBERS = [LEAD_NAME, ...TEAMMATES];
 export const TASKS = Array.from({ length: 12 }, (_, i) => String(i + 1));
-/** Milliseconds until a team without rest is resumed again, and until it counts as hanging. */
+/** A team that is not at rest is resumed again after this many milliseconds. */
 const ROUND_MS = 8_000;
+/** A team counts as hanging after this many milliseconds without rest. */
 const HANGS_MS = 180_000;
 
 const PLAYBOOK = {
@@ -87,7 +88,7 @@ export class StormTeam {
   }
 
   /** The events so far, and the newest output of the lead. */
-  diary(): string {
+  eventsAndOutput(): string {
     const log = join(this.t.home, "lead.log");
     const output = existsSync(log) ? readFileSync(log, "utf8").slice(-4_000) : "";
     return `${this.#notes.join("\n")}\n\n${output}`;
@@ -97,13 +98,13 @@ export class StormTeam {
     return readStatus(this.ref, name)?.process.pid;
   }
 
-  /** Limits the size of the files that the present processes and their children may write. */
+  /** Limits the size of files that the current processes and their children may write. */
   limitFiles(bytes: string): void {
     for (const { pid } of markedProcesses(this.t))
       spawnSync("prlimit", ["--pid", `${pid}`, `--fsize=${bytes}:`]);
   }
 
-  /** Ends every process, as a power cut does, and forgets what only memory held. */
+  /** Kills every process and empties the runtime directory, as a power cut does where that directory is in memory. */
   async endAll(): Promise<void> {
     await eventually("the end of every process", () => {
       const left = markedProcesses(this.t);
@@ -119,14 +120,15 @@ export class StormTeam {
     await this.#repairConfig();
     const deadline = performance.now() + HANGS_MS;
     while (!this.#isAtRest()) {
-      if (performance.now() > deadline) throw new Error(`No rest after the storm.\n${await this.#report()}`);
+      if (performance.now() > deadline)
+        throw new Error(`The team hangs after the storm.\n${await this.#report()}`);
       if (livenessOfAgent(this.ref, LEAD_NAME) !== "alive") this.#resumeLead();
       else await this.#teams(["resume", "crew"]);
-      await eventually("rest", () => this.#isAtRest(), ROUND_MS).catch(() => undefined);
+      await eventually("the team at rest", () => this.#isAtRest(), ROUND_MS).catch(() => undefined);
     }
   }
 
-  /** Asks for the open tasks until all are completed. */
+  /** Asks a member for each open task, and waits until it is completed. */
   async completeTasks(): Promise<void> {
     const open = () => listTasks(this.ref).filter(({ status }) => status !== "completed");
     for (const { id } of open()) {
@@ -154,7 +156,7 @@ export class StormTeam {
     expect(notices.toSorted()).toEqual([...new Set(notices)].toSorted());
   }
 
-  /** Ends the team, and expects no process, pane or file of it. */
+  /** Ends the team, and expects that no process, pane or file of it is left. */
   async end(): Promise<void> {
     await this.#done("kill", "crew", "--force", "--purge");
     await this.t.killServer();
@@ -206,7 +208,7 @@ export class StormTeam {
     this.#lead(["run", "--resume", "--team", "crew", "--no-sidebar"]);
   }
 
-  /** A config that another program spoilt is restored by doctor. */
+  /** Restores a config that another program has damaged, with doctor. */
   async #repairConfig(): Promise<void> {
     try {
       readTeam(this.ref);

@@ -8,14 +8,14 @@ import { readPlace } from "../../../src/team/records/read-records.ts";
 import { IS_FULL } from "../random/extent.ts";
 import { SEED } from "../random/seed.ts";
 import { seeded } from "../random/seeded-random.ts";
-import { type Letter, sendLetter, tear, writeAsForeign } from "./letters.ts";
+import { type Letter, sendLetter, tearInbox, writeAsForeign } from "./letters.ts";
 import { isAlive, MEMBERS, StormTeam, TASKS } from "./storm-team.ts";
 
-/** Storms of each kind; each is followed by a calm, in which every promise is checked. */
+/** The number of storms of each kind. */
 const ROUNDS = IS_FULL ? 30 : 2;
-/** Events of one storm; it lasts until a message was acknowledged, too. */
+/** The minimum number of events in one storm, which also lasts until a message is acknowledged. */
 const EVENTS = 6;
-/** Milliseconds, for a machine that runs other tests, too. */
+/** The time limit of a test in milliseconds, on a machine that also runs other tests. */
 export const DEADLINE = IS_FULL ? 3_600_000 : 900_000;
 
 export type Random = () => number;
@@ -23,7 +23,7 @@ export type Random = () => number;
 export type Events = Readonly<Record<string, (random: Random) => unknown>>;
 
 /** Draws from a list. */
-function one<T>(random: Random, list: readonly T[]): T {
+function pick<T>(random: Random, list: readonly T[]): T {
   return list[Math.floor(random() * list.length)] as T;
 }
 
@@ -40,7 +40,7 @@ export class Storm {
   }
 
   /** @param writers also lets other programs write into the inboxes */
-  async rage(events: Events, { writers = true } = {}): Promise<void> {
+  async run(events: Events, { writers = true } = {}): Promise<void> {
     // One sequence for each actor: the speed of one does not change the events of another.
     const random = (actor: number) => seeded(this.#seed * 10 + actor + this.#count * 100);
     this.#isOver = false;
@@ -62,7 +62,7 @@ export class Storm {
     const isHeard = (): boolean => this.#team.letters.slice(before).some((one) => one.isAcknowledged);
     for (let i = 0; i < EVENTS || !isHeard(); i += 1) {
       await delay(100 + random() * 700);
-      const [name, event] = one(random, Object.entries(events));
+      const [name, event] = pick(random, Object.entries(events));
       this.#team.note(name);
       await event(random);
     }
@@ -72,8 +72,8 @@ export class Storm {
   #next(random: Random): Omit<Letter, "isAcknowledged"> {
     this.#count += 1;
     const id = `storm-${this.#count}.`;
-    const wish = random() < 0.3 ? ` please do ${one(random, TASKS)}.` : "";
-    return { id, text: `${id}${wish}`, to: one(random, MEMBERS) };
+    const order = random() < 0.3 ? ` please do ${pick(random, TASKS)}.` : "";
+    return { id, text: `${id}${order}`, to: pick(random, MEMBERS) };
   }
 
   /** Sends messages, and kills a third of the senders. */
@@ -91,29 +91,29 @@ export class Storm {
     while (!this.#isOver) {
       await delay(random() * 300);
       const letter = this.#next(random);
-      if (random() < 0.3) tear(ref.paths.inbox(letter.to));
+      if (random() < 0.3) tearInbox(ref.paths.inbox(letter.to));
       else letters.push(await writeAsForeign(ref.paths.inbox(letter.to), letter));
     }
   }
 }
 
-/** Kills of everything but the senders, whose kills belong to every storm. */
+/** Kills of all processes but the senders: every storm kills senders. */
 export function kills(team: StormTeam): Events {
   const { t, ref } = team;
   const kill = (pid: number | undefined) => isAlive(pid) && signalProcess(pid, "SIGKILL");
-  const killAgent = (random: Random) => kill(team.pidOf(one(random, MEMBERS)));
+  const killAgent = (random: Random) => kill(team.pidOf(pick(random, MEMBERS)));
   return {
     "kill an agent": killAgent,
     "kill another agent": killAgent,
     "kill the lead": () => kill(team.pidOf(LEAD_NAME)),
-    "kill a launch script": (random) => kill(readPlace(ref, one(random, MEMBERS))?.panePid),
+    "kill a launch script": (random) => kill(readPlace(ref, pick(random, MEMBERS))?.panePid),
     "kill the tmux server": () =>
       spawnSync("tmux", ["-L", t.env.TEAMS_TMUX_SOCKET ?? "", "kill-server"], { env: t.env }),
   };
 }
 
-/** Lets storms come over a team, each with a calm in which every promise is checked. */
-export async function rounds(
+/** Runs storms against a team. After each storm, the team comes to rest and every promise is checked. */
+export async function runStorms(
   root: string,
   round: (team: StormTeam, storm: Storm) => Promise<void>,
 ): Promise<void> {
@@ -131,6 +131,6 @@ export async function rounds(
     expect(team.letters.some(({ isAcknowledged }) => isAcknowledged)).toBe(true);
     await team.end();
   } catch (error) {
-    throw new Error(`${messageOf(error)}\n\n${team.diary()}`, { cause: error });
+    throw new Error(`${messageOf(error)}\n\n${team.eventsAndOutput()}`, { cause: error });
   }
 }

@@ -3,7 +3,7 @@ import { updateTeam } from "../../../src/team/config/config.ts";
 import { unfinishedEndings } from "../../../src/team/members/ending-claims.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** Makes the failed endings of this process due, as if the pause before the next try was over. */
+/** Makes the failed endings of this process due, as if the pause before the next attempt were over. */
 export async function makeDue(ref: TeamRef): Promise<void> {
   await updateTeam(ref, (config) => {
     const endings = unfinishedEndings(config);

@@ -15,14 +15,14 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { shellWord } from "../../../src/text/shell-quote.ts";
 import { eventually } from "../timing/eventually.ts";
 import type { PrivateTmux } from "../tmux/private-tmux.ts";
-import { lookingContext } from "./reconcile-context.ts";
+import { reconcileContext } from "./reconcile-context.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../fixtures/agents/foreign-claude.mjs", import.meta.url));
 
 export const LEAD_SESSION = "5f0e2a6e-0000-4000-8000-000000000000";
 
 /** Creates a team in the home of a private tmux. */
-export function teamBesideTmux(t: PrivateTmux, name = "crew"): Promise<TeamRef> {
+export function teamInTmuxHome(t: PrivateTmux, name = "crew"): Promise<TeamRef> {
   const home = { root: t.root, runtime: runtimeOfRoot(join(t.runtime, "teams"), t.root) };
   return createTeamFiles(home, { name, leadSessionId: LEAD_SESSION, leadCwd: "/", now: 1_000 });
 }
@@ -41,7 +41,7 @@ interface PeerOptions {
   readonly erases?: boolean;
   /** It is installed as the package of claude in this version. */
   readonly version?: string;
-  /** Words that replace the start line of a teammate. */
+  /** Arguments that replace those of a teammate. */
   readonly words?: readonly string[];
   /** Variables that replace those of a teammate. */
   readonly env?: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ interface PeerOptions {
   readonly recorded?: string;
 }
 
-/** Adds a foreign member by hand. */
+/** Adds a foreign member to the config, as a person does by hand. */
 export async function joinByHand(
   ref: TeamRef,
   name: string,
@@ -63,18 +63,18 @@ export async function joinByHand(
   return findMember(readTeam(ref), name);
 }
 
-/** Returns the words of a teammate's start line, without the program. */
-export function startLine(ref: TeamRef, name: string): readonly string[] {
+/** Returns the arguments with which a lead starts a teammate. */
+export function teammateArguments(ref: TeamRef, name: string): readonly string[] {
   const words = ["--agent-id", `${name}@${ref.team}`, "--agent-name", name, "--team-name", ref.team];
   return [...words, "--agent-color", "blue", "--parent-session-id", LEAD_SESSION, "--model", "sonnet"];
 }
 
-/** Starts a stand-in of claude as a member, as a lead does: it types the start line into a shell in a new pane. */
+/** Starts a stand-in of claude as a member, as a lead does: it types the command line into a shell in a new pane. */
 export async function foreignPeer(
   t: PrivateTmux,
   ref: TeamRef,
   name: string,
-  { erases = false, version, words = startLine(ref, name), env = {}, recorded }: PeerOptions = {},
+  { erases = false, version, words = teammateArguments(ref, name), env = {}, recorded }: PeerOptions = {},
 ): Promise<ForeignPeer> {
   const pane = t.tmux(
     "new-window",
@@ -111,7 +111,7 @@ export async function foreignPeer(
   const shell = Number(t.tmux("display-message", "-p", "-t", pane, "#{pane_pid}"));
   const own = processTable().find(({ ppid }) => ppid === shell);
   const identity = own && identityOf(own.pid);
-  if (identity === undefined) throw new Error("the stand-in is not below its shell");
+  if (identity === undefined) throw new Error("The stand-in is not a child of its shell.");
   return { pane, process: identity, member: () => findMember(readTeam(ref), name), shows };
 }
 
@@ -127,9 +127,9 @@ function installed(t: PrivateTmux, version: string): string {
   return join(directory, "cli.mjs");
 }
 
-/** The context of a lead that looks at foreign members from outside tmux. */
-export function contextBesideTmux(t: PrivateTmux, ref: TeamRef): OperationContext {
-  return { ...lookingContext(ref), env: t.env };
+/** The context of a lead outside tmux that reconciles foreign members. */
+export function contextOutsideTmux(t: PrivateTmux, ref: TeamRef): OperationContext {
+  return { ...reconcileContext(ref), env: t.env };
 }
 
 /** Appends a message to the lead's inbox as a peer does: without our lock and journal. @param at milliseconds since the epoch */
@@ -144,7 +144,7 @@ export function peerSays(ref: TeamRef, from: string, said: string | object, at =
 
 export const IDLE = { type: "idle_notification", idleReason: "available" };
 
-/** Takes all messages from an inbox as a peer does: up to 2.1.150 it marks them, newer ones remove them. */
+/** Takes all messages from an inbox as a peer does: claude up to 2.1.150 marks them, newer versions remove them. */
 export function peerTakes(ref: TeamRef, name: string, how: "marks" | "removes" = "removes"): void {
   const path = ref.paths.inbox(name);
   const entries = JSON.parse(readFileSync(path, "utf8")) as object[];

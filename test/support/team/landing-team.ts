@@ -13,7 +13,7 @@ import { testTeam } from "./test-team.ts";
 
 export interface LandingTeam {
   readonly ref: TeamRef;
-  /** Of the lead, in the repository. */
+  /** The context of the lead, in the repository. */
   readonly ctx: OperationContext;
   /** Its branch `main` has the file `shared.txt` with the lines one, two and three. */
   readonly repository: string;

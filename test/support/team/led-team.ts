@@ -40,15 +40,15 @@ export async function ledTeam(
     ctx,
     place,
     async spawn(...inputs) {
-      const behind: Promise<unknown>[] = [];
+      const pending: Promise<unknown>[] = [];
       const wanted = inputs.map((input) => (typeof input === "string" ? { name: input } : input));
       try {
         return await spawnTeammates(ctx, wanted, {
           mode: "process",
-          background: (work) => behind.push(work),
+          background: (work) => pending.push(work),
         });
       } finally {
-        await Promise.all(behind);
+        await Promise.all(pending);
       }
     },
   };

@@ -10,7 +10,7 @@ import { teamTools } from "../../../src/team-tools/team-tools.ts";
 import { type RunningWorker, startWorker } from "../worker/start-worker.ts";
 
 /** The team tools of one member, bound to its worker. */
-export interface Hands {
+export interface MemberTools {
   readonly ref: TeamRef;
   readonly running: RunningWorker;
   readonly names: readonly string[];
@@ -21,10 +21,10 @@ export interface Hands {
   data(name: string, input: object): Promise<Record<string, unknown>>;
 }
 
-/** Refuses every subagent: worker/subagents.test.ts covers them. */
+/** Refuses every subagent: test/integration/worker/subagents.test.ts covers them. */
 export const noSubagent = (): Promise<never> => Promise.reject(new Error("no subagent here"));
 
-export async function handsOf(
+export async function memberTools(
   ref: TeamRef,
   name: string,
   options: {
@@ -32,7 +32,7 @@ export async function handsOf(
     readonly spawn?: SpawnOptions;
     readonly keepsTeam?: boolean;
   } = {},
-): Promise<Hands> {
+): Promise<MemberTools> {
   const role = name === LEAD_NAME ? "lead" : "teammate";
   const color = readTeam(ref).members.find((member) => member.name === name)?.color;
   const running = await startWorker(ref, {

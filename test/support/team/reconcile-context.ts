@@ -6,8 +6,8 @@ import { systemClock } from "../../../src/os/clock.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** A lead whose teammates have only place records: the closed places are recorded in a directory. */
-export function lookingContext(ref: TeamRef): OperationContext {
+/** The context of a lead whose teammates have only place records; it records closed places in a directory. */
+export function reconcileContext(ref: TeamRef): OperationContext {
   const backend = {
     close: async (places: readonly { readonly instance: string }[]) => {
       for (const { instance } of places) mkdirSync(join(closedIn(ref), instance), { recursive: true });

@@ -74,18 +74,18 @@ export async function supervisedTeam(
     backends: openBackends(env, { inProcess: inside }),
     ...(kind === "panes" ? { callerPane: pane } : {}),
   };
-  const watching = new AbortController();
+  const stop = new AbortController();
   const problems: string[] = [];
-  const watched = supervise(ctx, {
-    signal: watching.signal,
+  const supervision = supervise(ctx, {
+    signal: stop.signal,
     onEnd: () => undefined,
     onChange: () => inside.handleEndRequests(),
     onProblem: (text) => problems.push(text),
   });
   onTestFinished(async () => {
     await killAllTeammates(ctx, { force: true });
-    watching.abort();
-    await watched;
+    stop.abort();
+    await supervision;
     if (problems.length > 0) throw new Error(problems.join("\n"));
   });
   return {
@@ -93,16 +93,16 @@ export async function supervisedTeam(
     ctx,
     t,
     async spawn(...inputs) {
-      const behind: Promise<unknown>[] = [];
+      const pending: Promise<unknown>[] = [];
       const wanted = inputs.map((input) => (typeof input === "string" ? { name: input } : input));
       try {
         return await spawnTeammates(ctx, wanted, {
           mode: kind === "panes" ? "tmux" : "in-process",
           command: "run",
-          background: (work) => behind.push(work),
+          background: (work) => pending.push(work),
         });
       } finally {
-        await Promise.all(behind);
+        await Promise.all(pending);
       }
     },
     async type(name, line) {

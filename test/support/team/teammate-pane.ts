@@ -4,7 +4,7 @@ import { teamsIn } from "../processes/built-program.ts";
 import type { PrivateTmux } from "../tmux/private-tmux.ts";
 import { type PaneUser, userAt } from "../tmux/terminal-user.ts";
 
-/** Spawns the teammate `dev`, which plays a playbook, beside a person's shell. @returns the shell's `teams`, and a user at its pane */
+/** Spawns the teammate `dev` with a playbook from a person's shell in tmux. @returns the shell's `teams`, and a user at dev's pane */
 export async function teammatePane(
   t: PrivateTmux,
   playbook: object,

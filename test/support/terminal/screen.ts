@@ -1,9 +1,9 @@
 import { displayWidth } from "../../../src/text/cell-width.ts";
 
-/** A terminal of unlimited height that understands what a pane writes: text, line ends, and a few cursor sequences. */
+/** A terminal of unlimited height that understands the output of a pane: text, line ends, and a few cursor sequences. */
 export interface Screen {
   write(text: string): void;
-  /** The rows, without blanks at their ends. */
+  /** The rows, without trailing spaces. */
   rows(): readonly string[];
   readonly row: number;
   readonly column: number;
@@ -34,7 +34,7 @@ export function screen(): Screen {
     else if (letter === "J") {
       rows[row]?.splice(column);
       rows.splice(row + 1);
-    } else if (!"mhl".includes(letter)) throw new Error(`unexpected sequence: ${letter}`);
+    } else if (!"mhl".includes(letter)) throw new Error(`Unexpected control sequence: ${letter}`);
   };
   const cursor = (part: string): void => {
     if (part === "\x1b7") saved = { row, column };

@@ -4,7 +4,7 @@ import { onTestFinished, vi } from "vitest";
 const HOUR_MS = 3_600_000;
 const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/clock-behind.cjs", import.meta.url));
 
-/** The words that start a program with a clock behind the times of files: there, no lock ever becomes stale. */
+/** The words that start a program with a clock behind the times of files: no lock ever becomes stale in it. */
 export const CLOCK_BEHIND = ["env", `NODE_OPTIONS=--require=${PRELOAD}`];
 
 /**

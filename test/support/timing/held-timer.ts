@@ -2,10 +2,10 @@ import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers/promises";
 
 /**
- * Runs `work`. Meanwhile a pause of `ms` milliseconds of `node:timers/promises` lasts until `event` has happened: a limit of time is
- * over after the event, however slow the machine is.
+ * Runs `work`. Meanwhile, a pause of `ms` milliseconds of `node:timers/promises` lasts until `event` has happened: a time limit of `ms`
+ * expires after the event, however slow the machine is.
  */
-export async function overAfter<T>(
+export async function expireAfter<T>(
   ms: number,
   event: () => Promise<unknown>,
   work: () => Promise<T>,

@@ -1,9 +1,9 @@
 /**
- * Repeats an attempt that has to begin its work within a time limit, each time with four times the limit: a stalled machine
- * can use up any fixed one.
+ * Repeats an attempt that must begin its work within a time limit, each time with four times the limit: a stalled machine
+ * can use up any fixed limit.
  * @returns the result of the first attempt that got far enough
  */
-export async function longEnough<T>(
+export async function withGrowingLimit<T>(
   firstMs: number,
   attempt: (limitMs: number) => Promise<T>,
   hasBegun: () => boolean,

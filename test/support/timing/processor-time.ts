@@ -1,5 +1,5 @@
 /**
- * Returns the processor time in milliseconds that this process spends on some work. Unlike the time on the clock, it does not grow
+ * Returns the processor time in milliseconds that this process spends on some work. Unlike wall-clock time, it does not grow
  * when the machine stalls or runs other programs.
  */
 export function processorMs(work: () => unknown): number {

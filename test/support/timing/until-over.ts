@@ -1,12 +1,12 @@
-/** Polls until something is over. @returns its result */
-export async function untilOver<T>(ended: Promise<T>, look: () => void | Promise<void>): Promise<T> {
-  let isOver = false;
-  const end = (): void => {
-    isOver = true;
+/** Polls until a promise settles. @returns its result */
+export async function pollUntilSettled<T>(ended: Promise<T>, poll: () => void | Promise<void>): Promise<T> {
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
   };
-  ended.then(end, end);
-  while (!isOver) {
-    await look();
+  ended.then(settle, settle);
+  while (!isSettled) {
+    await poll();
     await new Promise((resolve) => setImmediate(resolve));
   }
   return ended;

@@ -6,7 +6,7 @@ import type { PrivateTmux } from "./private-tmux.ts";
 /** Lines of each screen and of each event log: enough for the moments before a failure. */
 const MAX_LINES = 40;
 
-/** Describes the screens and the last events of the teams of a failed test, before the clean-up. `setup/failed-test.ts` has its processes. */
+/** Describes the screens and last events of a failed test's teams, before the clean-up. `setup/failed-test.ts` prints its processes. */
 export function failureReport(place: Pick<PrivateTmux, "env" | "root">): string {
   return [...screensOf(place), ...eventsBelow(place.root)].join("\n");
 }

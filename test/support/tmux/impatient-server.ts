@@ -7,17 +7,17 @@ import { type TmuxServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../timing/eventually.ts";
 import type { PrivateTmux } from "./private-tmux.ts";
 
-/** A command for a hook of the user's that waits for ever, and notes before that it does. */
+/** A tmux command for a user's hook: it notes that it waits, then waits forever. */
 export const WAITS = "set-option -g -a @waits x ; wait-for never";
 
-/** Milliseconds for this process to read what a client prints. */
+/** Milliseconds for this process to read the output of a client. */
 const READ_MS = 1_000;
-/** The server asks its client to open its output, then sends it; one more step for a version that asks twice. */
+/** The server asks its client to open its output, then sends the output; one more step for a version that asks twice. */
 const STEPS = 3;
-/** Rounds of this process's event loop to read output that is there, and the end of a client. */
+/** Rounds of this process's event loop to read available output and the exit of a client. */
 const ROUNDS = 10;
 
-/** Returns the server of a test, whose calls time out only after a hook of the user's has begun to wait, with {@link WAITS}. */
+/** Returns a test's server whose calls time out only after a user's hook has begun to wait, by {@link WAITS}. */
 export function impatientServer(t: PrivateTmux): TmuxServer {
   const waiting = (): number => t.tmux("show-options", "-g", "-q", "-v", "@waits").length;
   const run: typeof runProgram = async (file, args, { timeoutMs: _, ...options } = {}) => {
@@ -34,7 +34,7 @@ export function impatientServer(t: PrivateTmux): TmuxServer {
       await eventually("an answer, or a client that waits", () => isAnswered || !isClientBusy());
     }
     await Promise.race([answer, pause(READ_MS, over.signal)]);
-    // This process may have stood still for as long, with the answer in a pipe.
+    // This process may have stalled for as long, with the answer still in a pipe.
     for (let round = 0; round < ROUNDS && !isAnswered; round += 1) await nextRound();
     over.abort();
     const result = await answer;
@@ -44,7 +44,7 @@ export function impatientServer(t: PrivateTmux): TmuxServer {
   return tmuxServer({ ...(socket && { socket }), env: t.env, run });
 }
 
-/** Whether a client that this process has started still works on what it has received. */
+/** Returns whether a client of this process is still processing its input. */
 function isClientBusy(): boolean {
   const clients = processTable().filter(({ ppid, name }) => ppid === process.pid && /(^|\/)tmux/.test(name));
   if (clients.length === 0) return false;

@@ -31,9 +31,9 @@ export async function keyReader(t: PrivateTmux, ...habits: string[]): Promise<Ke
   const pane = t.tmux("new-window", "-d", "-t", "=work:", "-P", "-F", "#{pane_id}", "--", ...argv);
   const place = placeIn(t, pane);
   const shows = (): string => t.tmux("capture-pane", "-p", "-t", pane);
-  await eventually("its prompt", () => shows().includes("sent 0"));
+  await eventually("the prompt of the key reader", () => shows().includes("sent 0"));
   const idleScreen = await readPaneScreen(t.server, place);
-  if (idleScreen === undefined) throw new Error("no screen");
+  if (idleScreen === undefined) throw new Error("The pane has no screen.");
   return {
     pane,
     place,

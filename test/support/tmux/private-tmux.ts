@@ -61,7 +61,7 @@ export interface PrivateTmuxOptions {
 
 /** Marks every process of the test, so that the clean-up ends no other process. */
 const MARKER = "TEAMS_TEST";
-/** Milliseconds; it only ends what hangs. */
+/** A time limit in milliseconds, which only ends a call that hangs. */
 const DEADLINE = 180_000;
 
 export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
@@ -75,7 +75,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   }) as [string, string, string];
   const configFile = join(home, "tmux.conf");
   writeFileSync(configFile, configText(options.config));
-  // A developer's own tmux: its pane would be the server's inherited one.
+  // Without a developer's own tmux, whose pane the server would inherit.
   const { TMUX: _server, TMUX_PANE: _pane, ...own } = process.env;
   const env = {
     ...own,

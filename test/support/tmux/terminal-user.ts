@@ -17,7 +17,7 @@ export interface PaneUser {
   type(...keys: string[]): void;
 }
 
-/** A user who typed `teams …` in a terminal: a pane of the private server inside tmux, of another server outside. */
+/** A user who typed `teams …` in a terminal: inside tmux, a pane of the private server; outside, a pane of another server. */
 export interface Person extends PaneUser {
   /** Ends the run by Ctrl-C: the first one only warns. Resolves when the end has begun. */
   endsRun(): Promise<void>;
@@ -89,8 +89,8 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
 const PANE_GONE = /can't find (?:pane|session)|no server running|error connecting|lost server|server exited/;
 
 /**
- * Presses Ctrl-C after its warning until it counts. It only warns again if the machine stood still for longer than the first press
- * is remembered.
+ * Presses Ctrl-C after its warning until it counts. The program warns again if the machine stalled for longer than it remembers
+ * the first press.
  */
 export async function confirmsCtrlC(
   { screen, type }: Pick<PaneUser, "screen" | "type">,
@@ -106,14 +106,14 @@ export async function confirmsCtrlC(
     try {
       await pressAgain();
     } catch (error) {
-      // The pane has closed between two looks.
+      // The pane has closed between two polls.
       if (!PANE_GONE.test(String(error))) throw error;
       return;
     }
   }
 }
 
-/** A user at a pane that runs already, as that of a teammate. */
+/** A user at an existing pane, such as that of a teammate. */
 export function userAt(t: Pick<PrivateTmux, "tmux">, pane: string): PaneUser {
   const screen = (): string => t.tmux("capture-pane", "-p", "-S", "-200", "-t", pane);
   const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);

@@ -56,14 +56,14 @@ export interface WorkerInput {
   readonly settings?: object;
   /** Settings of files that may change. */
   readonly liveSettings?: LiveSettings;
-  /** Whether requests cannot be answered, as in a run without a terminal; the default. */
+  /** True if no user can answer requests, as in a run without a terminal; true by default. */
   readonly alone?: boolean;
   /** In the format of the command line. */
   readonly tools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   /** The working directory of its tools; a private one in the root by default. */
   readonly cwd?: string;
-  /** Gets each call for the user, and who notifies them. */
+  /** Called when the agent waits for an answer: the reason, who answers, and the id of the request. */
   readonly onWaiting?: WorkerView["waiting"];
 }
 

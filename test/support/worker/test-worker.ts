@@ -5,7 +5,7 @@ import { type RunningWorker, startWorker, type WorkerInput } from "./start-worke
 /** Starts a worker in this process that ends with its test. */
 export async function workerOfTest(ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> {
   const running = await startWorker(ref, input);
-  // Its failure was visible where the test awaited it.
+  // A test that awaits the worker has seen its failure.
   onTestFinished(async () => void (await running.stop().catch(() => undefined)));
   return running;
 }

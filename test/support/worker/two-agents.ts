@@ -13,12 +13,12 @@ import { workerOfTest } from "./test-worker.ts";
 
 export type ToolCall = readonly [name: string, input: object];
 
-/** An agent whose model, on the fake Messages API, does what a test orders. */
+/** An agent whose model, on the fake Messages API, obeys the test. */
 export interface ScriptedAgent {
   readonly running: RunningWorker;
   /** Lets the model make these calls in a separate turn, and waits until it has read their results. */
   does(...calls: readonly ToolCall[]): Promise<void>;
-  /** The same without the wait. */
+  /** Like `does`, without the wait. */
   begins(...calls: readonly ToolCall[]): Promise<void>;
   /** Lets the model answer matching messages with a call. */
   answers(pattern: RegExp, call: (match: RegExpExecArray) => ToolCall): void;
@@ -66,11 +66,11 @@ interface WireMessage {
 }
 
 async function scriptedAgent(ref: TeamRef, input: WorkerInput): Promise<ScriptedAgent> {
-  const told: (readonly ToolCall[])[] = [];
+  const orders: (readonly ToolCall[])[] = [];
   const reactions: { readonly pattern: RegExp; readonly call: (match: RegExpExecArray) => ToolCall }[] = [];
   const reply = (text: string): FakeReply => {
     const order = /order (\d+) of the test/.exec(text);
-    if (order !== null) return uses(told[Number(order[1])] ?? []);
+    if (order !== null) return uses(orders[Number(order[1])] ?? []);
     for (const { pattern, call } of reactions) {
       const match = pattern.exec(text);
       if (match !== null) return uses([call(match)]);
@@ -86,8 +86,8 @@ async function scriptedAgent(ref: TeamRef, input: WorkerInput): Promise<Scripted
   const running = await workerOfTest(ref, { ...input, model });
   const heard = (): readonly WireMessage[] => api.requests.at(-1)?.body.messages ?? [];
   const begins = async (...calls: readonly ToolCall[]): Promise<void> => {
-    told.push(calls);
-    await running.worker.handleTypedLine(`order ${told.length - 1} of the test`);
+    orders.push(calls);
+    await running.worker.handleTypedLine(`order ${orders.length - 1} of the test`);
   };
   return {
     running,

@@ -77,7 +77,7 @@ describe("requestOf", () => {
     });
   });
 
-  it.each(["cwd", "workdir", "directory", "dir_path"])("counts the directory of a command in %s", (field) => {
+  it.each(["cwd", "workdir", "directory", "dir_path"])("adds the directory in %s to a command", (field) => {
     const at = (path: string) =>
       requestOf(call({ kind: "execute", rawInput: { command: "npm test", [field]: path } }), place).access;
     expect(at("/tmp/x")).toEqual({ kind: "command", command: "cd '/tmp/x' && npm test" });
@@ -107,12 +107,12 @@ describe("requestOf", () => {
     expect([decide([]), decide(["Bash(rm:*)"])]).toEqual(["ask", "deny"]);
   });
 
-  it("names a tool of a server of Codex by its server, not by its title", () => {
+  it("names an MCP tool of Codex by its server and name, not by its title", () => {
     const rawInput = { server: "docs", tool: "find", arguments: { text: "x" } };
     expect(requestOf(call({ kind: "execute", title: "Grep x", rawInput }), place).tool).toBe("mcp.docs.find");
   });
 
-  it("counts every path of a change, including those outside of its diff", () => {
+  it("includes every path of a change, even a path that is not in its diff", () => {
     const change = call({
       kind: "edit",
       title: "Edit a.ts",
@@ -174,7 +174,7 @@ describe("requestOf", () => {
 });
 
 describe("isTeamCall", () => {
-  it.each(Object.entries(TEAM_CALLS))("knows a team tool of %s", (_, one) =>
+  it.each(Object.entries(TEAM_CALLS))("recognizes a team tool of %s", (_, one) =>
     expect(isTeamCall(one)).toBe(true),
   );
 
@@ -188,7 +188,7 @@ describe("isTeamCall", () => {
       call({ kind: "execute", title: "x", rawInput: { server: "teams", command: "rm -r ." } }),
     ],
     [
-      "a title of that name whose tool is another",
+      "a title of that name for another tool",
       call({ kind: "other", title: "mcp__teams__SendMessage", _meta: { toolName: "mcp__mail__send" } }),
     ],
     ["another server", call({ kind: "other", title: "mcp__teams2__SendMessage" })],
@@ -201,7 +201,7 @@ describe("isTeamCall", () => {
       }),
     ],
     [
-      "a program with further input",
+      "a program with additional input",
       call({
         kind: "execute",
         title: "x",
@@ -211,11 +211,11 @@ describe("isTeamCall", () => {
     ["a file of that name", call({ kind: "read", title: "teams_x", locations: [{ path: "/etc/teams_x" }] })],
     ["a subagent of that name", call({ kind: "think", title: "mcp__teams__x" })],
     ["more words", call({ kind: "other", title: "rm (teams MCP Server) x" })],
-  ])("does not take %s for one", (_, one) => expect(isTeamCall(one)).toBe(false));
+  ])("does not take %s for a team call", (_, one) => expect(isTeamCall(one)).toBe(false));
 });
 
 describe("optionFor", () => {
-  it("chooses nothing wider than one call", () => {
+  it("never chooses an option that covers more than one call", () => {
     const always = { optionId: "a", kind: "allow_always" };
     const options = [always, { optionId: "o", kind: "allow_once" }, { optionId: "r", kind: "reject_once" }];
     expect([optionFor(options, true), optionFor(options, false)]).toEqual(["o", "r"]);
@@ -241,18 +241,18 @@ describe("usageOf and sessionCostOf", () => {
       { usage: { inputTokens: -5, outputTokens: "many", cachedReadTokens: Number.POSITIVE_INFINITY } },
       [0, 0, 0, 0],
     ],
-    ["none", "x", [0, 0, 0, 0]],
+    ["a result that is no object", "x", [0, 0, 0, 0]],
   ])("reads the tokens of %s", (_, result, [input, output, cacheRead, cacheWrite]) => {
     expect(usageOf(result)).toEqual({ usage: { input, output, cacheRead, cacheWrite }, costUsd: 0 });
   });
 
-  it("reports the tokens of chunks at once, and of the result only what no chunk of its prompt has reported", () => {
+  it("reports the tokens of chunks at once, and only the unreported tokens of the result", () => {
     const chunk = { _meta: { usage: { inputTokens: 10, outputTokens: 5 } } };
     const usage = new PromptUsage();
     expect([chunk, {}, chunk].map((update) => sumOf(usage.addChunk(update).usage))).toEqual([15, 0, 15]);
     expect(sumOf(usage.rest({}).usage)).toBe(0);
     expect(sumOf(usage.rest({ usage: { inputTokens: 22, outputTokens: 10 } }).usage)).toBe(2);
-    // The chunks of a prompt that ended with an error do not count for the next one.
+    // The chunks of a prompt that ended with an error do not count for the next prompt.
     expect(sumOf(new PromptUsage().rest({ usage: { inputTokens: 7 } }).usage)).toBe(7);
   });
 

@@ -43,13 +43,13 @@ describe("the wait for the team's tools", () => {
     expect(seen.slice(1)).toEqual([undefined, "trust it"]);
   });
 
-  it("reports nothing when the CLI ends meanwhile", async () => {
+  it("reports nothing when the CLI ends before the tools are listed", async () => {
     const { seen, done } = start("tools", NEVER, AbortSignal.abort());
     await done;
     expect(seen).toEqual([]);
   });
 
-  it("delays no CLI whose first message needs only its session, but reports missing tools", async () => {
+  it("does not delay a CLI whose first message needs only its session, but reports missing tools", async () => {
     const { seen, done } = start("session", NEVER);
     await done;
     expect(seen).toEqual([]);

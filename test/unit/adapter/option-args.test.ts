@@ -8,7 +8,7 @@ const args = (id: string, model?: string, effort?: string) => {
   return optionArgs({ adapter, model, effort });
 };
 
-it("optionArgs › are the model's and the effort's, as the adapter says, and none without a value", () => {
+it("optionArgs › returns the adapter's arguments for model and effort, and none without a value", () => {
   expect(args("gemini", "$& big")).toEqual(["-m", "$& big"]);
   expect(args("codex-acp", undefined, "high")).toEqual(["-c", 'model_reasoning_effort="high"']);
   expect(args("codex-acp", "m", "low")).toEqual(["-c", 'model_reasoning_effort="low"']);

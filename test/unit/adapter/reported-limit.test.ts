@@ -15,7 +15,7 @@ test.each([
   ["You’re out of Codex messages. Your rate limit resets on Apr 12, 2026, 1:42 PM UTC.", at(12, 13, 42)],
   ["Quota exceeded. Please retry in 90s.", NOW + 90_000],
   ["429 Too Many Requests: retry after 1500ms", NOW + 1_500],
-])("reportedLimit › reads the end of %j", (text, resumeAt) => {
+])("reportedLimit › reads when the limit ends from %j", (text, resumeAt) => {
   expect(reportedLimit(text, NOW)).toEqual({ resumeAt });
 });
 
@@ -27,7 +27,7 @@ test.each([
   "rate_limit_error: This request would exceed your account's rate limit.",
   "Claude AI usage limit reached|1000000000",
   "You have exceeded your quota, try again in 900000 days",
-])("reportedLimit › knows %j, without its end", (text) => {
+])("reportedLimit › recognizes a limit without an end in %j", (text) => {
   expect(reportedLimit(text, NOW)).toEqual({});
 });
 
@@ -37,11 +37,11 @@ test.each([
   "exit code 429000",
   "connect ECONNREFUSED 127.0.0.1:4290",
   "",
-])("reportedLimit › takes %j for another failure", (text) => {
+])("reportedLimit › does not take %j for a limit", (text) => {
   expect(reportedLimit(text, NOW)).toBeUndefined();
 });
 
-test("reportedLimit › reads a time of day in this zone if none is named", () => {
+test("reportedLimit › reads a time of day in the local time zone if no zone is named", () => {
   const local = new Date(NOW);
   local.setHours(local.getHours() + 2, 15, 0, 0);
   const clock = `${local.getHours()}:15`;
@@ -49,7 +49,7 @@ test("reportedLimit › reads a time of day in this zone if none is named", () =
 });
 
 test.each(["in 1 s ", "resets jan 1 ", "quota 1:1 ", "|1"])(
-  "reportedLimit › takes no quadratic time for %j again and again",
+  "reportedLimit › does not take quadratic time for a repeated %j",
   (text) => {
     const repeated = (size: number): string => `quota ${text.repeat(size)}`;
     expect(growth(12_500, repeated, (long) => reportedLimit(long, NOW))).toBeLessThan(MAX_GROWTH);

@@ -23,7 +23,7 @@ describe("changesSince for a screen", () => {
     ).toEqual([["one", "two"], [], ["twice", "three"], ["four", "five"]]);
   });
 
-  test("returns no cleared row, but keeps empty rows between new ones", () => {
+  test("does not return cleared rows, but keeps empty rows between new rows", () => {
     expect(
       watch([
         ["one", "two", "three"],
@@ -45,19 +45,19 @@ describe("changesSince for a screen", () => {
   });
 
   test("finds new rows in a full history, and reports an unknown number of lost rows", () => {
-    const before = sight(numbered(1, 18), 18);
+    const before = screenWithHistory(numbered(1, 18), 18);
     const { seen } = changesSince({}, before);
-    expect(changesSince(seen, sight(numbered(1, 20), 18)).changes).toEqual({
+    expect(changesSince(seen, screenWithHistory(numbered(1, 20), 18)).changes).toEqual({
       rows: ["row 19", "row 20"],
       leftOut: 0,
     });
-    expect(changesSince(seen, sight(numbered(100, 118), 18)).changes).toEqual({
+    expect(changesSince(seen, screenWithHistory(numbered(100, 118), 18)).changes).toEqual({
       rows: numbered(106, 118),
       leftOut: undefined,
     });
-    // A history that may have been full in between has no positions to count by.
+    // If the history may have been full in between, rows cannot be counted by their positions.
     const early = changesSince({}, screenOf(numbered(1, 4))).seen;
-    expect(changesSince(early, sight(numbered(100, 121), 19)).changes).toEqual({
+    expect(changesSince(early, screenWithHistory(numbered(100, 121), 19)).changes).toEqual({
       rows: numbered(109, 121),
       leftOut: undefined,
     });
@@ -73,7 +73,7 @@ describe("changesSince for a screen", () => {
     expect(changesSince(seen, screenOf(numbered(7, 10))).changes).toEqual({ rows: ["row 10"], leftOut: 0 });
   });
 
-  test("returns the rows that a program draws on the alternate screen, and nothing after it is left", () => {
+  test("returns the rows that a program draws on the alternate screen, and no rows after the program leaves it", () => {
     const shell = screenOf(["$ less", "text"]);
     let { seen } = changesSince({}, shell);
     const next = (rows: string[]) => {
@@ -89,12 +89,12 @@ describe("changesSince for a screen", () => {
     expect(changesSince(seen, shell).changes).toEqual({ rows: [], leftOut: 0 });
   });
 
-  test("returns each row of a long random run once, or says that rows were left out", () => {
+  test("returns each row of a long random run once, or reports that rows were left out", () => {
     const random = seeded(7);
     const tmux = scrolling();
     let seen: LastSeen = {};
     let printed: string[] = [];
-    for (let look = 0; look < 400; look += 1) {
+    for (let read = 0; read < 400; read += 1) {
       tmux.print(random() < 0.1 ? 40 : Math.floor(random() * 6));
       const step = changesSince(seen, screenOf(tmux.rows()));
       seen = step.seen;
@@ -111,7 +111,7 @@ describe("changesSince for a screen", () => {
 });
 
 describe("changesSince for a log", () => {
-  test("returns what was appended, and everything after the log was started again", () => {
+  test("returns the appended rows, and every row after the log was started again", () => {
     const log = (...rows: [number, string][]): VisibleRows => ({
       surface: "log",
       rows: rows.map(([at, text]) => ({ at, text })),
@@ -128,16 +128,17 @@ describe("changesSince for a log", () => {
   });
 });
 
-function watch(looks: readonly string[][]): (readonly string[])[] {
+/** Returns the changes that each of these screens shows since the previous screen. */
+function watch(screens: readonly string[][]): (readonly string[])[] {
   let seen: LastSeen = {};
-  return looks.map((all) => {
+  return screens.map((all) => {
     const step = changesSince(seen, screenOf(all));
     seen = step.seen;
     return step.changes.rows;
   });
 }
 
-/** Prints rows without end; like tmux, it drops the oldest tenth when its history is full. */
+/** A screen that prints numbered rows. Like tmux, it drops the oldest tenth of a full history. */
 function scrolling() {
   let rows: string[] = [];
   let next = 0;
@@ -152,12 +153,12 @@ function scrolling() {
   };
 }
 
-/** A view of a screen on which these rows were printed since its history was empty. */
+/** Returns a screen on which these rows were printed since its history was empty. */
 function screenOf(all: readonly string[]): VisibleRows {
-  return sight(all, Math.max(0, all.length - HEIGHT));
+  return screenWithHistory(all, Math.max(0, all.length - HEIGHT));
 }
 
-function sight(all: readonly string[], history: number): VisibleRows {
+function screenWithHistory(all: readonly string[], history: number): VisibleRows {
   const rows = [...all, ...Array.from({ length: HEIGHT }, () => "")].slice(
     Math.max(0, all.length - HEIGHT - ABOVE),
     Math.max(all.length, HEIGHT),

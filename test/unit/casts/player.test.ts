@@ -21,7 +21,7 @@ function timelineOf(events: readonly TimelineEvent[]): Timeline {
   };
 }
 
-/** A player whose time passes only in its pauses. */
+/** Returns a player whose clock advances only during its pauses. */
 function playerOf(
   options: Partial<ConstructorParameters<typeof Player>[1]> = {},
   onPause: (player: Player, pauses: readonly number[]) => void = () => undefined,
@@ -60,14 +60,14 @@ describe("Player", () => {
     expect(pauses).toEqual([250, 125, 125, 250, 250]);
   });
 
-  it("begins at a marker without waiting for what comes before it", async () => {
+  it("starts at a marker without waiting for earlier events", async () => {
     const { player, pauses, text } = playerOf({ from: 1 });
     await player.play();
     expect(text()).toBe("one two three ");
     expect(pauses).toEqual([1000]);
   });
 
-  it("goes to the next marker, and shows what is between", async () => {
+  it("jumps to the next marker, and writes the output in between", async () => {
     const { player, pauses, states } = playerOf({}, (one, all) => {
       if (all.length === 1) one.nextMarker();
     });
@@ -76,9 +76,9 @@ describe("Player", () => {
     expect(pauses).toEqual([1000, 500, 2000, 1000]);
   });
 
-  it("goes back to an empty screen, and plays from the marker before", async () => {
+  it("clears the screen on a jump to the previous marker, and plays on from there", async () => {
     const { player, text, states } = playerOf({}, (one, all) => {
-      // At the second marker, the one before it is the first.
+      // At the second marker, the previous marker is the first.
       if (all.length === 5) one.previousMarker();
     });
     await player.play();
@@ -86,7 +86,7 @@ describe("Player", () => {
     expect(states[0]).toMatchObject({ time: 1.5, label: "first" });
   });
 
-  it("pauses until it is continued, and waits for the rest of the pause then", async () => {
+  it("pauses until it is resumed, and then waits for the rest of the delay", async () => {
     const { player, pauses, states } = playerOf({}, (one, all) => {
       if (all.length !== 4) return;
       one.togglePause();
@@ -99,7 +99,7 @@ describe("Player", () => {
 
   it("shows one output for each step, and stays paused", async () => {
     const { player, text } = playerOf({}, (one, all) => {
-      if (all.length > 1) throw new Error("It plays.");
+      if (all.length > 1) throw new Error("The player plays while it is paused.");
       one.step();
       one.step();
       setImmediate(() => one.stop());

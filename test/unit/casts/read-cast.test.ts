@@ -14,7 +14,7 @@ function castOf(text: string, name = "ada.cast"): string {
 }
 
 describe("summarizeCast", () => {
-  it("returns the length and the markers, and reads to the last whole line", () => {
+  it("returns the length and the markers, and reads up to the last complete line", () => {
     const path = castOf(`${HEADER}\n[0.5,"o","x"]\n[1,"m","lead: go\\u001b[31m"]\n[2.5,"o","y"]\n[9,"o","to`);
     expect(summarizeCast(path)).toMatchObject({
       header: { width: 80, height: 24, title: "ada@crew" },
@@ -36,7 +36,7 @@ describe("summarizeCast", () => {
     ["no size", '{"version":2}'],
     ["a hostile size", '{"version":2,"width":1e9,"height":1}'],
     ["no header", '[1,"o","x"]'],
-    ["another file", "#!/bin/sh"],
+    ["another kind of file", "#!/bin/sh"],
   ])("refuses %s", (_, header) => {
     expect(() => summarizeCast(castOf(`${header}\n[1,"o","x"]\n`))).toThrow(/cannot be played/);
   });
@@ -48,7 +48,7 @@ describe("summarizeCast", () => {
 });
 
 describe("timelineOf", () => {
-  it("joins the recordings of several starts by their times", () => {
+  it("joins recordings by their start times", () => {
     const second = castOf(
       '{"version":2,"width":100,"height":20,"timestamp":1060}\n[1,"m","b"]\n[2,"o","two"]\n',
     );

@@ -83,8 +83,8 @@ const REFUSED: readonly (readonly string[])[] = [
   ["a", "---force"],
 ];
 
-/** The arguments of the command by the slow parser; throws if it rejects the words. */
-function slowly(command: Command, words: readonly string[]): unknown {
+/** Returns the arguments of the command by the slow parser. @throws TeamError if the parser rejects the words */
+function parseSlowly(command: Command, words: readonly string[]): unknown {
   const parsed = parseWithCommander(command, words);
   return "help" in parsed ? parsed : bind(command, parsed);
 }
@@ -92,26 +92,26 @@ function slowly(command: Command, words: readonly string[]): unknown {
 describe("parseQuickly and parseWithCommander", () => {
   it.each(ACCEPTED.map((words) => ({ words })))("read $words alike", ({ words }) => {
     const quick = parseQuickly(sample, words);
-    if (quick === undefined) throw new Error("the quick way left it to the slow one");
-    expect(slowly(sample, words)).toEqual(bind(sample, quick));
+    if (quick === undefined) throw new Error("the quick parser left the words to the slow parser");
+    expect(parseSlowly(sample, words)).toEqual(bind(sample, quick));
   });
 
   it.each(REFUSED.map((words) => ({ words })))("both reject $words", ({ words }) => {
     expect(parseQuickly(sample, words)).toBeUndefined();
-    expect(() => slowly(sample, words)).toThrow(TeamError);
+    expect(() => parseSlowly(sample, words)).toThrow(TeamError);
   });
 
   it("leave a value with a leading dash to commander, which accepts it", () => {
     const words = ["a", "-d", "-x"];
     expect(parseQuickly(sample, words)).toBeUndefined();
-    expect(slowly(sample, words)).toMatchObject({ options: { description: "-x" } });
+    expect(parseSlowly(sample, words)).toMatchObject({ options: { description: "-x" } });
   });
 
   it.each([[["a", "--worktree"]], [["a", "--worktree", "--force"]], [["--worktree", "-f", "a"]]])(
     "leave an option without its optional value to commander: %j",
     (words) => {
       expect(parseQuickly(sample, words)).toBeUndefined();
-      expect(slowly(sample, words)).toMatchObject({ args: { first: "a" }, options: { worktree: true } });
+      expect(parseSlowly(sample, words)).toMatchObject({ args: { first: "a" }, options: { worktree: true } });
     },
   );
 
@@ -119,7 +119,7 @@ describe("parseQuickly and parseWithCommander", () => {
     [["--rec", "a"], true],
     [["--rec=b", "a"], "b"],
     [["a"], undefined],
-  ] as const)("take no word after an option with an inline value: %j", (words, rec) => {
+  ] as const)("do not take the next word as an inline value: %j", (words, rec) => {
     const quick = parseQuickly(sample, words);
     expect(quick && bind(sample, quick)).toMatchObject({ args: { first: "a" }, options: { rec } });
     expect(parseWithCommander(sample, ["--help"])).toEqual({
@@ -129,12 +129,12 @@ describe("parseQuickly and parseWithCommander", () => {
 
   it("leave --help and -h to commander", () => {
     expect(parseQuickly(sample, ["--help"])).toBeUndefined();
-    expect(slowly(sample, ["a", "-h"])).toHaveProperty("help");
+    expect(parseSlowly(sample, ["a", "-h"])).toHaveProperty("help");
   });
 });
 
 describe("bind", () => {
-  const parse = (...words: string[]): unknown => slowly(sample, words);
+  const parse = (...words: string[]): unknown => parseSlowly(sample, words);
 
   it("names a missing operand", () => {
     expect(() => parse()).toThrow(/needs <first>: one word/);
@@ -153,13 +153,13 @@ describe("bind", () => {
 
   it("names an unexpected operand", () => {
     const none = { ...sample, args: [] };
-    expect(() => slowly(none, ["x"])).toThrow(/has one word too many: "x"/);
+    expect(() => parseSlowly(none, ["x"])).toThrow(/has one word too many: "x"/);
     const listing = defineCommand({
       ...sample,
       args: [],
       options: { toolNames: { value: "names", summary: "s", many: true } },
     });
-    expect(() => slowly(listing, ["--tool-names", "Read", "Edit"])).toThrow(
+    expect(() => parseSlowly(listing, ["--tool-names", "Read", "Edit"])).toThrow(
       expect.objectContaining({
         hint: expect.stringMatching(/^Repeat --tool-names before each additional value\. /),
       }),
@@ -170,11 +170,11 @@ describe("bind", () => {
 describe("an unknown option", () => {
   const refusal = (...words: string[]): TeamError => {
     try {
-      slowly(sample, words);
+      parseSlowly(sample, words);
     } catch (error) {
       if (error instanceof TeamError) return error;
     }
-    throw new Error("it was not refused");
+    throw new Error("the words were not rejected");
   };
 
   it("is reported with the nearest option and the usage", () => {
@@ -185,7 +185,7 @@ describe("an unknown option", () => {
     expect(error.hint).toContain("teams sample <first> [rest...]");
   });
 
-  it("is not what an option without a value is called if it gets one", () => {
+  it("is not what the error calls a known switch that gets a value", () => {
     const error = refusal("a", "--json=yes");
     expect(error.message).toContain("needs no value for --json");
     expect(error.hint).toMatch(/^Usage: /);
@@ -200,11 +200,11 @@ describe("an unknown option", () => {
     const named = defineCommand({ ...sample, args: [{ name: "first", summary: "one word" }] });
     const hintOf = (...words: string[]): string => {
       try {
-        slowly(named, words);
+        parseSlowly(named, words);
       } catch (error) {
         return (error as TeamError).hint ?? "";
       }
-      throw new Error("it was not refused");
+      throw new Error("the words were not rejected");
     };
     expect(hintOf("-x")).toContain("-- -x");
     for (const words of [["--unlike"], ["a", "-x"], ["a", "--unlike", "high"], ["-x", "--mode", "odd"]]) {
@@ -218,7 +218,7 @@ type Bound = ReturnType<typeof bind>;
 describe("spellings of Claude Code", () => {
   it("set the option, and are not in the help", () => {
     const words = ["a", "--extraNames", "b", "--extra-names", "c", "--go-fast"];
-    const { options } = slowly(sample, words) as Bound;
+    const { options } = parseSlowly(sample, words) as Bound;
     expect([...(options.extraNames as string[])].sort()).toEqual(["b", "c"]);
     expect(options.mode).toBe("fast");
     const shown = JSON.stringify(parseWithCommander(sample, ["--help"]));
@@ -229,7 +229,7 @@ describe("spellings of Claude Code", () => {
   it("are accepted by spawn and run", async () => {
     const boundIn = async (name: string, words: readonly string[]) => {
       const { command } = (await COMMANDS[name]?.()) ?? { command: sample };
-      return (slowly(command, words) as Bound).options;
+      return (parseSlowly(command, words) as Bound).options;
     };
     const words = [
       "dev",
@@ -248,7 +248,7 @@ describe("spellings of Claude Code", () => {
   });
 
   it("are refused if they contradict the option", () => {
-    expect(() => slowly(sample, ["a", "--mode", "safe", "--go-fast"])).toThrow(
+    expect(() => parseSlowly(sample, ["a", "--mode", "safe", "--go-fast"])).toThrow(
       "sample accepts --mode safe or --go-fast, not both.",
     );
   });

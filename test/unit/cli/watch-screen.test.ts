@@ -17,7 +17,7 @@ describe("visibleRows", () => {
     [1, 1, ["two", "three", "four", "… 1 above · 1 below · q closes · j k scroll"]],
     [99, 2, ["three", "four", "five", "… 2 above · q closes · j k scroll"]],
     [-9, 0, ["one", "two", "three", "… 2 below · q closes · j k scroll"]],
-  ])("shows a part from row %i, and says how much is not shown", (from, first, rows) => {
+  ])("shows the rows from row %i, and counts the hidden rows", (from, first, rows) => {
     expect(visibleRows(LINES, { ...SIZE, from })).toEqual({ rows, from: first });
   });
 

@@ -10,7 +10,7 @@ it("checkModel judges the environment and never shows the key", () => {
   expect(checkModel({ ANTHROPIC_BASE_URL: "http://localhost:1" }).level).toBe("ok");
 });
 
-it("checkModel › refuses an address without http, as agents do, and shows no credentials of one", () => {
+it("checkModel › refuses an address without http, as agents do, and hides the credentials of an address", () => {
   expect(checkModel({ ANTHROPIC_BASE_URL: "localhost:8080" })).toMatchObject({
     level: "fail",
     text: expect.stringContaining("is not an HTTP URL: localhost:8080"),
@@ -39,7 +39,7 @@ it.each([
 });
 
 it.each(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])(
-  "checkModel › names a %s that cannot be sent",
+  "checkModel › names the invalid character of a %s",
   (name) => {
     const found = checkModel({ [name]: "sk-secret\u200b" });
     expect([found.level, found.text]).toEqual([

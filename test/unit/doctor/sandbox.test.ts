@@ -4,7 +4,7 @@ import { judgeSandbox } from "../../../src/doctor/sandbox.ts";
 const TOOL = { kind: "bubblewrap", file: "/usr/bin/bwrap", nsenter: "/usr/bin/nsenter" } as const;
 const OLD = { ...TOOL, openNamespacesReason: "bubblewrap is older than 0.8" };
 
-test("judgeSandbox › warns if commands can make user namespaces of their own", () => {
+test("judgeSandbox › warns if commands can create their own user namespaces", () => {
   expect(judgeSandbox("auto", TOOL)).toMatchObject({ level: "ok", text: "auto, bubblewrap works" });
   expect(judgeSandbox("required", OLD)).toMatchObject({
     level: "warn",

@@ -20,7 +20,7 @@ describe("true colour check", () => {
     ],
     ["reports true colour from the options if no terminal is attached", rgbOptions, [], "ok: passed on"],
     [
-      "cannot tell if no terminal is attached and no option says so",
+      "reports an unknown state if no terminal is attached and no option names true colour",
       ["terminal-features[0] xterm*:title"],
       [],
       "ok: not known: no client is attached",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseStatus } from "../../../src/git/status.ts";
 
 describe("parseStatus", () => {
-  test("counts the changed and untracked files in git's output for programs", () => {
+  test("counts the changed and untracked files in git's porcelain output", () => {
     const text = [
       "# branch.oid 1234",
       "# branch.head teams/review/ada",

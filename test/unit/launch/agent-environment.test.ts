@@ -41,7 +41,7 @@ test("childEnvironment drops the caller's pane and markers of an outer agent (S1
   });
 });
 
-test("leadEnvironment keeps the pane, drops markers of an outer agent and adds those of an agent", () => {
+test("leadEnvironment keeps the pane, drops the markers of an outer agent and adds the markers of an agent", () => {
   const caller = {
     TMUX_PANE: "%1",
     CLAUDE_CODE_CHILD_SESSION: "1",
@@ -62,7 +62,7 @@ test.each([
   ["False", "False"],
   ["1", "1"],
   ["", "1"],
-])("leadEnvironment keeps agent teams that are off (%j) off", (given, kept) => {
+])("leadEnvironment maps the agent-teams switch %j to %j; childEnvironment turns it on", (given, kept) => {
   const caller = { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: given };
   expect(leadEnvironment(caller).CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS).toBe(kept);
   expect(childEnvironment(caller).CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS).toBe("1");

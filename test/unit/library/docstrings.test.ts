@@ -25,6 +25,6 @@ it.each([
 ])("src/library/%s.ts › has errors and an example in each docstring", (file, names) => {
   const docstrings = docstringsIn(file);
   expect(names.length).toBeGreaterThan(0);
-  const isWhole = (name: string): boolean => /@throws[\s\S]*@example/.test(docstrings.get(name) ?? "");
-  expect(names.filter((name) => !isWhole(name))).toEqual([]);
+  const isComplete = (name: string): boolean => /@throws[\s\S]*@example/.test(docstrings.get(name) ?? "");
+  expect(names.filter((name) => !isComplete(name))).toEqual([]);
 });

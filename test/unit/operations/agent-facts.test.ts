@@ -8,7 +8,7 @@ if (explore === undefined || engineer === undefined) throw new Error("a built-in
 const facts = (...given: Parameters<typeof newAgentFacts> extends [string, ...infer R] ? R : never) =>
   newAgentFacts("/home/ada/.claude", ...given);
 
-test("newAgentFacts › counts the tools of the type, or those that the spawner chose", () => {
+test("newAgentFacts › counts the tools of the type, or the tools that the spawner chose", () => {
   expect(facts(engineer, {})).toEqual({
     type: "agent",
     what: "created",
@@ -28,7 +28,7 @@ test("newAgentFacts › counts the tools of the type, or those that the spawner 
   expect(facts(engineer, { tools: ["*"] }).toolCount).toBe("all");
 });
 
-test("newAgentFacts › names the source of the type and what is its own", () => {
+test("newAgentFacts › names the source of the type and its custom fields", () => {
   const own = { ...engineer, model: "haiku", color: "red", memory: "project" as const };
   expect(facts({ ...own, file: "/home/ada/.claude/agents/engineer.md" }, {})).toMatchObject({
     source: "user",

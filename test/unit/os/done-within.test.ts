@@ -4,7 +4,7 @@ import { isDoneWithin } from "../../../src/os/done-within.ts";
 test.each([
   ["is done in time", Promise.resolve(), 1_000, true],
   ["is late", new Promise<never>(() => undefined), 5, false],
-])("isDoneWithin › tells what %s", async (_what, done, ms, expected) => {
+])("isDoneWithin › returns whether a promise %s", async (_what, done, ms, expected) => {
   expect(await isDoneWithin(ms, done, new AbortController().signal)).toBe(expected);
 });
 

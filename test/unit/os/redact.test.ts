@@ -12,7 +12,7 @@ const secrets = secretsOf({
 const inXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-describe("masking secrets of an environment", () => {
+describe("redacting secrets of an environment", () => {
   it.each([
     ["unchanged", KEY],
     ["as JSON", JSON.stringify(KEY).slice(1, -1)],
@@ -22,7 +22,7 @@ describe("masking secrets of an environment", () => {
     ["of several lines", PEM],
     ["of several lines, on one line", PEM.replace(/\s+/g, " ").trim()],
     ["of several lines, one line alone", "pem1pem1pem1"],
-    ["of several lines, one line with single blanks", "pem2 pem2 pem2"],
+    ["of several lines, one line with single spaces", "pem2 pem2 pem2"],
   ])("redactText hides a value %s", (_, form) => {
     expect(redactText(`it is ${form}.`, secrets)).toMatch(/^it is (\[secret\]\s*)+\.$/);
   });

@@ -30,8 +30,8 @@ test.each(FROM_LEAD)("authenticProtocol accepts $type only from the lead (S45, S
   }
   // A user who leads may interrupt or resume the lead's own turn, and end its background work.
   const isForLead = ["interrupt_request", "resume_request", "background_end_request"].includes(message.type);
-  const itself = isForLead ? message.type : undefined;
-  expect(read("team-lead", message, "team-lead")).toBe(itself);
+  const expected = isForLead ? message.type : undefined;
+  expect(read("team-lead", message, "team-lead")).toBe(expected);
 });
 
 test.each(TO_LEAD)(

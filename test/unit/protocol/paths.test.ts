@@ -13,13 +13,13 @@ test("teamPaths follows the layout that other programs read", () => {
   expect(paths.agent("rev").bell).toBe("/run/x/crew/rev/bell");
 });
 
-test("agentFileName keeps plain names and percent-encodes the others (S30)", () => {
+test("agentFileName keeps plain names and percent-encodes other names (S30)", () => {
   expect(agentFileName("rev-2_a")).toBe("rev-2_a");
   expect(agentFileName("a.b %")).toBe("a%2Eb%20%25");
   expect(agentFileName("検")).toBe("%E6%A4%9C");
 });
 
-test("agentFileName does not map an empty name, as foreign configs may hold, to the parent directory", () => {
+test("agentFileName does not map an empty name, which a foreign config may contain, to the parent directory", () => {
   expect(agentFileName("")).toBe("%");
   expect(paths.agent("").runtime).toBe("/run/x/crew/%");
 });

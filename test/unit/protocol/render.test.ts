@@ -112,7 +112,7 @@ test.each<[string, object, string]>([
       planFilePath: "/p.md",
       planContent: "# Plan",
     },
-    "The plan of ada waits for approval:\n# Plan",
+    "The plan of ada is waiting for approval:\n# Plan",
   ],
   [
     "an approved plan",

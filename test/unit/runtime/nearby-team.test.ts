@@ -27,12 +27,12 @@ test.each([
   [undefined, "/", undefined],
   [undefined, "relative", undefined],
   [undefined, undefined, undefined],
-])("nearbyTeam › returns for the member %s in the directory %s the team %s", (agent, PWD, expected) => {
+])("nearbyTeam › for the member %s in the directory %s, returns the team %s", (agent, PWD, expected) => {
   const found = nearbyTeam(TEAMS, { PWD }, { name: agent });
   expect("team" in found ? found.team.team : undefined).toBe(expected);
 });
 
-test("nearbyTeam › returns none if two teams work in one directory", () => {
+test("nearbyTeam › returns the candidates if two teams work in one directory", () => {
   const twins = [team("a", { x: "/srv" }), team("b", { y: "/srv" })];
   expect(nearbyTeam(twins, { PWD: "/srv" }, {})).toEqual({ among: twins });
 });

@@ -73,7 +73,7 @@ test.each([
   ["an isolate", "\u2066rev"],
   ["a soft hyphen", "re\u00ADv"],
   ["a byte order mark", "\uFEFFrev"],
-  ["a letter that is invisible", "\u3164"],
+  ["an invisible letter", "\u3164"],
   ["a variation selector", "rev\uFE0F"],
   ["a tag character", "rev\u{E0041}"],
 ])("agentName rejects a name with %s and shows it escaped", (_what, name) => {

@@ -58,11 +58,11 @@ test.each([
     "an unknown field of a tool call",
     withCall('{ "function": "Bash", "input": {} }'),
     "p.json:6",
-    "there are name, input, as",
+    "the fields are name, input, as",
   ],
   ["a missing }", GOOD.slice(0, -1), "p.json:9", "a } is missing"],
   ["a missing ,", GOOD.replace('"hello" },', '"hello" }'), "p.json:6", "a , is missing"],
-  ["an empty file", "", "p.json:1", "it is empty"],
+  ["an empty file", "", "p.json:1", "the playbook: is empty"],
 ])("parsePlaybook reports %s with its line and field", (_what, source, line, field) => {
   expect(() => parsePlaybook(source, "p.json")).toThrow(
     expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining(`${line}:`) }),
@@ -74,7 +74,7 @@ const TOOLS = ["Read", "Bash"];
 
 test.each([
   ["Bahs", 'there is no tool "Bahs"; did you mean Bash?'],
-  ["Frobnicate", 'there is no tool "Frobnicate"; there are Read, Bash'],
+  ["Frobnicate", 'there is no tool "Frobnicate"; the tools are Read, Bash'],
 ])("parsePlaybook reports the unknown tool %s with its line, field and known tools", (name, what) => {
   const source = withCall(`{ "name": "Bash", "input": {} },\n{ "name": "${name}", "input": {} }`);
   expect(() => parsePlaybook(source, "p.json", { tools: TOOLS })).toThrow(
@@ -83,7 +83,7 @@ test.each([
   expect(parsePlaybook(source, "p.json").version).toBe(1);
 });
 
-test("parsePlaybook requires a list of turns for each known agent, or one for all", () => {
+test("parsePlaybook requires a list of turns for each known agent, or a list for all agents", () => {
   const known = { tools: TOOLS, agents: ["team-lead"] };
   expect(() => parsePlaybook(GOOD, "p.json", known)).toThrow(
     'p.json:3: agents: has no list for "team-lead" or for "*"',

@@ -13,7 +13,7 @@ const plain = {
 };
 
 test("isPlainTask is true only for values that the schema returns unchanged", () => {
-  const odd = fc.oneof(
+  const anyValue = fc.oneof(
     fc.constant(undefined),
     fc.string(),
     fc.integer(),
@@ -32,17 +32,17 @@ test("isPlainTask is true only for values that the schema returns unchanged", ()
     "metadata",
     "x",
   );
-  let plainOnes = 0;
+  let plainCount = 0;
   fc.assert(
-    fc.property(fc.dictionary(field, odd, { maxKeys: 2 }), (changes) => {
+    fc.property(fc.dictionary(field, anyValue, { maxKeys: 2 }), (changes) => {
       const value: unknown = JSON.parse(JSON.stringify({ ...plain, ...changes }));
       if (!isPlainTask(value)) return;
-      plainOnes += 1;
+      plainCount += 1;
       expect(task.parse(value)).toEqual(value);
     }),
     { numRuns: 1_000 },
   );
-  expect(plainOnes).toBeGreaterThan(50);
+  expect(plainCount).toBeGreaterThan(50);
 });
 
 test.each([

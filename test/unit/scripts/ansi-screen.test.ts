@@ -18,7 +18,7 @@ describe("styles", () => {
     expect(applySgr(all, "22;23;24;39;49")).toEqual({});
   });
 
-  test("applySgr › takes the sixteen named colours from a theme, and no other one", () => {
+  test("applySgr › takes only the sixteen named colours from a theme", () => {
     expect(applySgr({}, "31;102", "light")).toEqual({ fg: "#cf222e", bg: "#1a7f37" });
     expect(applySgr({}, "38;5;1;48;5;33", "light")).toEqual({ fg: "#cf222e", bg: "#0087ff" });
   });

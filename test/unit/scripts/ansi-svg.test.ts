@@ -61,7 +61,7 @@ describe("screensToSvg", () => {
     expect(drawn).not.toMatch(/<g [^>]*><animate[^>]*>[^\n]*same/);
   });
 
-  test("shows each version of a row for its time, and the last one without animation", () => {
+  test("shows each version of a row for its time, or only the last version without animation", () => {
     const drawn = move("a", "b", "b");
     expect(drawn).toMatch(
       /<g visibility="hidden"><animate [^>]*dur="1500ms"[^>]*keyTimes="0;0.3333" values="visible;hidden"\/><text[^>]*>a</,

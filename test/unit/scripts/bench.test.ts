@@ -32,7 +32,7 @@ describe("a benchmark figure", () => {
 });
 
 describe("plot", () => {
-  it("draws each size at equal steps and labels each line with its last time", () => {
+  it("draws the sizes at equal steps and labels each line with its last time", () => {
     const cost = (deliver: number) => ({ deliver, read: 0, mark: 0 });
     const times = { ours: [2, 2, 2].map(cost), usual: [1, 10, 100].map(cost), least: 1, leastRead: 0 };
     const svg = plot(["disk", "memory"].map((place) => ({ place, sizes: [0, 10, 100], ...times })));

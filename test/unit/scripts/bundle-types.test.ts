@@ -55,7 +55,7 @@ const bundle = (files: Readonly<Record<string, string>>): string =>
   );
 
 describe("bundleTypes", () => {
-  it("keeps what the exports need, with its comments, and exports only them", () => {
+  it("keeps the declarations that the exports need, with their comments, and exports nothing else", () => {
     expect(bundle(FILES)).toBe(`/** The error. */
 export declare class TeamError extends Error {
     /**

@@ -7,7 +7,7 @@ const CONFIG = {
   include: ["src"],
 };
 
-/** Returns what the gate says of statements in a function; `sample.ts` begins with these declarations. */
+/** Returns the violations that the gate reports for statements in a function of `file`, below some declarations. */
 function cutsIn(body: string, file = "sample.ts"): string[] {
   const source = `
 interface Buffer { toString(encoding?: string, start?: number, end?: number): string; }
@@ -37,7 +37,7 @@ ${body}
 }
 
 describe("textCuts", () => {
-  test("names each text that is cut at a limit, with its line", () => {
+  test("reports each text that is cut at a limit, with its line", () => {
     const cuts = [
       "text.slice(0, MAX)",
       "text.slice(0, 40)",
@@ -61,7 +61,7 @@ describe("textCuts", () => {
     );
   });
 
-  test("accepts lists, places that were found in a text, known signs, and hashes", () => {
+  test("accepts cuts of lists and hashes, and cuts at found positions or known characters", () => {
     const fine = [
       "const at = text.indexOf(' ');",
       "const hash = sha256(text);",
@@ -84,7 +84,7 @@ describe("textCuts", () => {
     expect(cutsIn(fine.join("\n"))).toEqual([]);
   });
 
-  test("names pieces of a stream that are decoded one by one", () => {
+  test("reports pieces of a stream that are decoded one by one", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the source of a sample
     const pieces = ["output += bytes.toString();", "output = `${output}${bytes.toString('utf8')}`;"];
     const fine = ["output += bytes.toString('latin1');", "const whole = bytes.toString('utf8');"];
@@ -94,7 +94,7 @@ describe("textCuts", () => {
     ]);
   });
 
-  test("lets the file with these functions cut", () => {
+  test("accepts cuts in the file that defines these functions", () => {
     expect(cutsIn("text.slice(0, MAX);", "text/characters/cut-text.ts")).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ function recorded(bytes: object): string {
   return checkout;
 }
 
-it("recordLower › lowers the figures that have decreased, and raises or adds none", () => {
+it("recordLower › lowers the figures that have decreased, and neither raises nor adds a figure", () => {
   const checkout = recorded({ send: 10, inbox: 10 });
   const figures: Figure[] = [
     { what: "send", value: 9, unit: "bytes" },
@@ -26,7 +26,7 @@ it("recordLower › lowers the figures that have decreased, and raises or adds n
   expect(readFileSync(join(checkout, FILE), "utf8")).toBe('{\n  "send": 9,\n  "inbox": 10\n}\n');
 });
 
-it("recordedGoal › is missed from a tenth above the recorded bytes on, and counts", () => {
+it("recordedGoal › is missed by a value more than a tenth above the recorded bytes, and is a count", () => {
   const checkout = recorded({ send: 1_000 });
   expect(recordedGoal("send", 1_100, checkout)).toEqual({
     text: "≤ 1.1 × 1,000 bytes",

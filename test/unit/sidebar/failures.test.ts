@@ -10,7 +10,7 @@ function team(members: readonly SidebarMember[], list: readonly SidebarTask[] = 
   return { status: { team: "crew", members, tasks: { list }, approvals: [] }, messages: [] };
 }
 
-test("newFailures › returns the turns and checks that have failed since the read before", () => {
+test("newFailures › returns the turns and checks that have failed since the previous read", () => {
   const before = team(
     [member("ada", { state: "running" }), member("ben", { state: "failed" }), member("cid")],
     [task(1, "Build it", { shown: "running" }), task(2, "Test it", { shown: "failed" })],
@@ -22,7 +22,7 @@ test("newFailures › returns the turns and checks that have failed since the re
   );
   expect(newFailures(before, after)).toEqual([
     "ada failed: 503 overloaded",
-    "the check of #1 failed: Build it",
+    "the verify command of #1 failed: Build it",
   ]);
   expect([newFailures(undefined, after), newFailures(after, after)]).toEqual([[], []]);
 });

@@ -5,7 +5,7 @@ import { KeyInput } from "../../../src/sidebar/key-input.ts";
 test.each([
   ["keys around a paste in parts", ["j\x1b[200~one\r", "two\x1b[20", "1~k"], ["j", "pasted: one\rtwo", "k"]],
   [
-    "keys and pastes of one piece in their order",
+    "keys and pastes of one piece in order",
     ["jc\x1b[200~one\x1b[201~\r\x1b[200~two\x1b[201~k"],
     ["jc", "pasted: one", "\r", "pasted: two", "k"],
   ],

@@ -6,7 +6,7 @@ import { withContent } from "../../../src/sidebar/step.ts";
 import { frame } from "../../../src/sidebar/view-model.ts";
 import { AUDIT, member } from "../../support/sidebar/sidebar-data.ts";
 
-/** The last rows of a sidebar. */
+/** Returns the last rows of a sidebar. */
 const lastRows = (
   state: SidebarState,
   width: number,
@@ -55,7 +55,7 @@ describe("a low sidebar", () => {
   });
 });
 
-test("the key hints › are those that apply to the selected row", () => {
+test("the key hints › name only the keys that apply to the selected row", () => {
   const some = ["a approve", "v view", "o open", "Esc clear", "i interrupt", "s shut down", "K kill"];
   const hints = (state: SidebarState, data?: SidebarData): readonly string[] => {
     const [row = ""] = lastRows(state, 300, 10, 1, data);
@@ -90,14 +90,14 @@ describe("a request that is shown whole", () => {
     return withContent({ view: "request", reader }, source, content);
   };
 
-  test("names the key for the next page only if it has one, before the keys for less", () => {
+  test("names the key for the next page only if there is one, and keeps it when other keys do not fit", () => {
     expect(lastRows(showing("Bash(ls)"), 34, 9, 1)).toEqual([" y yes n no a always q back"]);
     const long = showing(`Bash(${"ls; ".repeat(90)})`);
     expect(lastRows(long, 40, 9, 1)).toEqual([" y yes n no a always Space page q back"]);
     expect(lastRows(long, 34, 9, 1)).toEqual([" y yes n no Space page q back"]);
   });
 
-  test("names that key if a failure below leaves too few rows", () => {
+  test("names the key for the next page if a failure below leaves too few rows", () => {
     const hints = (state: SidebarState): string | undefined => lastRows(state, 40, 9, 1)[0];
     const states = Array.from({ length: 90 }, (_, i) => showing(`Bash(${"ls; ".repeat(i)})`));
     const fitting =

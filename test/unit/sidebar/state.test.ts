@@ -15,7 +15,7 @@ import { click, press, withContent } from "../../../src/sidebar/step.ts";
 import { IN_READERS } from "../../../src/sidebar/views/reading.ts";
 import { AUDIT } from "../../support/sidebar/sidebar-data.ts";
 
-/** The state after these keys. */
+/** Returns the state after these keys. */
 function afterKeys(...keys: readonly string[]): SidebarState {
   return keys.reduce((state, key) => {
     const action = actionOf(key, state.view);
@@ -150,13 +150,13 @@ describe("answering a request in the sidebar (S61)", () => {
     expect(promptOf(onHistory.state).id).toBe("perm-2");
   });
 
-  test("approves no request that has just appeared: the key was meant for another", () => {
+  test("does not approve a request that has just appeared: the key was meant for another", () => {
     const { state } = press(onWriter, "approve", two, new Map([[plan.id, 100]]));
     expect([state.prompt, state.notice]).toEqual([undefined, expect.stringContaining("just appeared")]);
     expect(promptOf(press(onWriter, "reject", two, new Map([[plan.id, 100]])).state).verdict).toBe("no");
   });
 
-  test("is for the request of the member under the cursor", () => {
+  test("applies to the request of the member under the cursor", () => {
     const writers = { ...plan, verdict: "yes", text: "" };
     expect(press(onWriter, "approve", two, seen).state.prompt).toMatchObject(writers);
     const onHistory = afterKeys("j", "j");
@@ -167,7 +167,7 @@ describe("answering a request in the sidebar (S61)", () => {
   });
 
   test.each(["approve", "reject", "view"] as const)(
-    "%s answers and opens nothing if the member under the cursor has no request",
+    "%s neither answers nor opens anything if the member under the cursor has no request",
     (action) => {
       for (const state of [START, press(START, "last", two).state]) {
         const step = press(state, action, two, seen);
@@ -177,14 +177,14 @@ describe("answering a request in the sidebar (S61)", () => {
     },
   );
 
-  test("is for the owner of the task under the cursor", () => {
+  test("applies to the request of the owner of the task under the cursor", () => {
     const onTask = (id: string): SidebarState => ({ view: "tasks", task: id });
     expect(press(onTask("6"), "approve", two, seen).state.prompt).toMatchObject(plan);
     expect(press(onTask("4"), "approve", two, seen).state.prompt).toMatchObject({ id: "perm-2" });
     expect(press(onTask("3"), "approve", two, seen).state.prompt).toBeUndefined();
   });
 
-  test("is for a request that n has selected, until the cursor moves, if its asker is in no row", () => {
+  test("applies to a request that n has selected, until the cursor moves, if no row shows its sender", () => {
     const orphan = { id: "perm-3", kind: "permission" as const, from: "gone", summary: "Bash(ls)" };
     const data = { ...AUDIT, status: { ...AUDIT.status, approvals: [orphan] } };
     const { state } = press(START, "next", data);
@@ -238,7 +238,7 @@ describe("requests in the sidebar", () => {
   const three = { ...AUDIT, status: { ...AUDIT.status, approvals } };
   const onWriter = afterKeys("j", "j", "j");
 
-  test("n selects one after the other, and its member", () => {
+  test("n selects each request in turn, and its member", () => {
     const requests: unknown[] = [];
     let state = START;
     for (let i = 0; i < 4; i += 1) {
@@ -265,10 +265,13 @@ describe("requests in the sidebar", () => {
     const none = { ...three, status: { ...three.status, approvals: [] } };
     expect(state.view).toBe("request");
     expect(settled(state, three)).toBe(state);
-    expect(settled(state, none)).toMatchObject({ view: "team", notice: "writer already has an answer" });
+    expect(settled(state, none)).toMatchObject({
+      view: "team",
+      notice: "writer's request was already answered or closed",
+    });
   });
 
-  test("the line for an answer knows whether a question or a crash asks", () => {
+  test("the prompt for an answer distinguishes questions and crashes from other requests", () => {
     const crash = { id: "d", kind: "crash", from: "inventory", summary: "SIGKILL" } as const;
     const four = { ...AUDIT, status: { ...AUDIT.status, approvals: [...approvals, crash] } };
     const asks = ["j", "jj", "jjj"].map((keys) => {
@@ -317,7 +320,7 @@ describe("lines in the sidebar", () => {
       state,
     } as ReturnType<typeof write>);
 
-  test("the filter shows at once what is left, Enter keeps it and Esc clears it", () => {
+  test("the filter lists the matches at once, Enter keeps it and Esc clears it", () => {
     const state = afterKeys("/");
     const typing = type(state, "TODO").state;
     expect(targets(typing, AUDIT)).toEqual([{ kind: "member", name: "history" }]);
@@ -340,14 +343,14 @@ describe("lines in the sidebar", () => {
     const named = type(press(START, "spawn", AUDIT).state, "ada", "enter").state;
     expect(named.prompt).toMatchObject({ kind: "spawn-prompt", name: "ada" });
     expect(type(named, "paint", "enter").effect).toEqual({ kind: "spawn", name: "ada", prompt: "paint" });
-    // After a failure, both are there for the next try, and only for that one.
+    // After a failure, the prompt offers both texts for the next attempt, and only for that one.
     const again = press({ ...START, unstarted: { name: "ada", prompt: "paint" } }, "spawn", AUDIT).state;
     expect(again.unstarted).toBeUndefined();
     const other = { kind: "spawn", name: "ada2", prompt: "paint" };
     expect(type(type(again, "2", "enter").state, "", "enter").effect).toEqual(other);
   });
 
-  test("i, s and z are for the selected member", () => {
+  test("i, s and z act on the selected member", () => {
     const state = afterKeys("j");
     for (const [key, action] of [
       ["i", "interrupt"],
@@ -372,7 +375,7 @@ describe("lines in the sidebar", () => {
     );
     expect(recalled).toEqual(["hi", "before", "before", "hi"]);
     expect(write(sent.state, "escape", undefined).state).toMatchObject({ view: "messages" });
-    // The new text is there again after a look at earlier ones, and only until it is sent.
+    // Down restores the new text after earlier messages, but only until the text is sent.
     const back = type(sent.state, "new", "up", "up", "down", "down");
     expect(back.state.prompt).toMatchObject({ text: "new", at: 0 });
     const other = type(sent.state, "new", "up", "enter", "up", "down");
@@ -385,11 +388,11 @@ describe("lines in the sidebar", () => {
     expect([whole.prompt?.text.length, whole.notice]).toEqual([2_000, undefined]);
     for (const { state } of [pasted(whole, "y"), write(whole, "y", "y")]) {
       expect(state.prompt?.text).toBe(whole.prompt?.text);
-      expect(state.notice).toBe("a line holds 2,000 characters: the rest was left out");
+      expect(state.notice).toBe("a line has at most 2,000 characters; the rest was left out");
     }
   });
 
-  test("comments that were not sent are asked about before the sidebar closes", () => {
+  test("the sidebar asks before it closes with comments that were not sent", () => {
     const place = { path: "a", line: 1, side: "after", quote: "x" } as const;
     const state: SidebarState = { view: "team", comments: { ada: [{ ...place, text: "why?" }] } };
     const asked = press(state, "close", AUDIT);

@@ -80,7 +80,7 @@ describe("a request that waits for the user", () => {
     expect(whole({})).toEqual(["perm-1"]);
     expect(whole({ change: ["@@ -1,2 +1,2 @@", " same", "-a", "+  b"] })).toEqual(["perm-1"]);
     expect(whole({ change: ["$ a", "$ b", "$ c"] })).toEqual(["perm-1"]);
-    // The rows of the command are all of it, whatever the summary leaves out.
+    // The change contains the whole command, whatever the summary leaves out.
     const command = `ls ${"x".repeat(34)} ${"y".repeat(34)}`;
     expect(whole({ summary: `Bash(${command})`, change: [`$ ${command}`] })).toEqual(["perm-1"]);
     expect(whole({ summary: `Bash(${command})`, change: [`$ ${command}`] }, 34, 11)).toEqual([]);
@@ -110,7 +110,7 @@ describe("a request that waits for the user", () => {
     expect(whole({}, 34, 40, { view: "team", member: "history" })).toEqual([]);
   });
 
-  test("ends in … if it is not whole, even without a row for its change", () => {
+  test("ends with … if it is not whole, even without a row for its change", () => {
     const lastRow = (asks: Partial<SidebarApproval>, height: number): string => {
       const asked = {
         id: "perm-1",
@@ -227,7 +227,7 @@ describe("the sidebar at 34 columns", () => {
     ]);
   });
 
-  test("shows the day of messages that are not of today, and the year of older ones", () => {
+  test("shows the day of messages from other days, and the year of messages from other years", () => {
     const day = (year: number, month: number, date: number) => new Date(year, month, date, 9, 5).getTime();
     const from = (at: number) => ({ from: "history", to: "writer", text: "x", at });
     const messages = [from(day(2025, 11, 31)), from(day(2026, 0, 2)), from(day(2026, 0, 3))];
@@ -299,7 +299,7 @@ describe("more members than the sidebar has rows", () => {
     expect(rows.filter((row) => row.includes("agent-"))).toHaveLength(12);
   });
 
-  test("are shown around the selected member, with the number of hidden ones", () => {
+  test("are shown around the selected member, with the number of hidden members", () => {
     const rows = shown(withMembers(64), 34, 24, { view: "team", member: "agent-40" });
     expect(rows.find((row) => row.includes("agent-40"))).toMatch(/^▌/);
     expect(rows.find((row) => row.includes("more"))).toMatch(/↑ \d+ {2}↓ \d+ more/);
@@ -317,7 +317,7 @@ describe("tasks in the sidebar", () => {
     ]);
   });
 
-  test("list started tasks before completed ones in a low window", () => {
+  test("list started tasks before completed tasks in a low window", () => {
     const rows = shown({ ...AUDIT, messages: [], status: { ...AUDIT.status, approvals: [] } }, 34, 19);
     expect(rows.filter((row) => /^ . \d /.test(row))).toEqual([
       " ◐ 3 Largest files, and… inventory",
@@ -325,13 +325,13 @@ describe("tasks in the sidebar", () => {
     ]);
   });
 
-  test("are all listed after t, with the blockers of the selected one", () => {
+  test("are all listed after t, with the blockers of the selected task", () => {
     const rows = shown(AUDIT, 34, 40, { view: "tasks", task: "6" });
     expect(rows).toContain("▌◌ 6 Write AUDIT.md         writer");
     expect(rows).toContain("▌    after #3 #4 #5");
   });
 
-  test("are shown around the selected one if there are more than rows, with the number of hidden ones", () => {
+  test("are shown around the selected task if they do not fit, with the number of hidden tasks", () => {
     const list = Array.from({ length: 40 }, (_, i) => task(i + 1, `part ${i + 1}`));
     const data = { ...AUDIT, status: { ...AUDIT.status, tasks: { list }, approvals: [] } };
     for (const selected of ["1", "20", "40"]) {
@@ -345,7 +345,7 @@ describe("tasks in the sidebar", () => {
     }
   });
 
-  test("have a mark for what is said and one for what is shown, if a task has a verify command", () => {
+  test("have one mark for the reported state and one for the verified state, if a task has a verify command", () => {
     const list = [
       task(1, "first", { status: "completed", said: true, shown: "passed", owner: "writer" }),
       task(2, "second", { status: "in_progress", said: true, shown: "failed", owner: "writer" }),
@@ -381,7 +381,7 @@ test("a notice replaces the sidebar's key hints", () => {
   expect(rows.at(-1)).toBe(" The pane of history is gone.");
 });
 
-test("the sidebar's help lists every key and every sign", () => {
+test("the sidebar's help lists every key, and the signs", () => {
   const rows = shown(AUDIT, 34, 120, press(START, "help", AUDIT).state);
   for (const { label, does } of KEYS) expect(rows).toContain(` ${label.padEnd(6)}${does}`);
   expect(rows).toContain(" ✗     crashed");
@@ -397,7 +397,7 @@ test("text of members and messages in the sidebar cannot control the terminal", 
   expect(rows.join("")).not.toMatch(/owned/);
 });
 
-test("the line for an answer says what it does to a question and to a crash", () => {
+test("the prompt for an answer says what Enter does to a question and to a crash", () => {
   const asked = { kind: "answer", id: "p", from: "writer", summary: "Which?", text: "" } as const;
   const lines = (more: { verdict: "yes" | "no"; asks: "question" | "crash" }): readonly string[] =>
     shown(AUDIT, 34, 40, { view: "team", prompt: { ...asked, ...more } }).slice(-2);
@@ -419,7 +419,7 @@ test("the line for an answer says what it does to a question and to a crash", ()
   ]);
 });
 
-test("a notice is above the line that is written", () => {
+test("a notice is above the line being typed", () => {
   const prompt = { kind: "message", to: "writer", text: "", sent: [], at: 0 } as const;
   const notice = "writer is not running; the message waits for its restart";
   expect(shown(AUDIT, 34, 40, { view: "team", prompt, notice }).slice(-4)).toEqual([

@@ -52,7 +52,7 @@ test("liveRegion › keeps its rows below the output, with the cursor in the typ
   expect(shown.rows()).toEqual(["one", "two", "three", "› hello"]);
 });
 
-test("liveRegion › shows several typed lines, and those around the cursor if there are more", () => {
+test("liveRegion › shows several typed lines, and only the lines around the cursor if there are more", () => {
   const { openInput, type, shown } = region({ height: 12 });
   openInput();
   type("one\u001b\rtwo");
@@ -77,7 +77,7 @@ test("liveRegion › breaks a long line at the last column and keeps wide charac
   expect([shown.row, shown.column]).toEqual([0, 2 + 6]);
 });
 
-test("liveRegion › shows the newest rows of progress, and leaves a row of the output in sight", () => {
+test("liveRegion › shows the newest rows of progress, and leaves a row of the output visible", () => {
   const { openInput, progress, changed, shown, activity } = region({ height: 6 });
   openInput();
   activity("● Writing");
@@ -102,7 +102,7 @@ test("liveRegion › shows a queued line until it is released, except while paus
   expect(shown.rows()).toEqual(["›"]);
 });
 
-test("liveRegion › lists suggestions below the line, and Tab takes the selected one", () => {
+test("liveRegion › lists suggestions below the line, and Tab inserts the selected suggestion", () => {
   const { editor, openInput, type, shown } = region();
   editor.connect({
     complete: (word, command) =>
@@ -117,7 +117,7 @@ test("liveRegion › lists suggestions below the line, and Tab takes the selecte
   expect(shown.rows()).toEqual(["› /stop"]);
 });
 
-test("liveRegion › says how many suggestions there are, if not all are shown", () => {
+test("liveRegion › shows the number of suggestions if not all are shown", () => {
   const { editor, openInput, type, shown } = region();
   const names = Array.from({ length: 30 }, (_, i) => `/go-${i + 1}`);
   editor.connect({ complete: () => names.map((name) => ({ insert: `${name} `, label: name })) });
@@ -129,7 +129,7 @@ test("liveRegion › says how many suggestions there are, if not all are shown",
   expect(shown.rows().slice(-2)).toEqual(["› /go-30", "  30 of 30"]);
 });
 
-test("liveRegion › says that the history has no line with a search", () => {
+test("liveRegion › reports that no line of the history matches a search", () => {
   const { editor, openInput, type, shown } = region();
   editor.connect({ history: { entries: () => ["run tests"], add: () => undefined } });
   openInput();
@@ -159,7 +159,7 @@ test("liveRegion › erases every row that its rows wrap to after the pane becam
   expect(out).toMatch(/^(?:\x1b\[\?2026h)?\x1b\[7A\r/);
 });
 
-test("liveRegion › draws once, in one frame, what several calls change together", () => {
+test("liveRegion › draws the changes of several calls together, in one frame", () => {
   const { together, write, activity, openInput, shown, writes } = region();
   openInput();
   writes.length = 0;
@@ -202,7 +202,7 @@ test("liveRegion › writes a question above the region once the terminal is too
   size.height = 8;
   changed();
   expect(shown.rows()).toEqual([...rows, "y yes", "›"]);
-  // It is output now.
+  // The question is output now.
   question(undefined);
   changed();
   expect(shown.rows()).toEqual([...rows, "y yes", "›"]);
@@ -211,7 +211,7 @@ test("liveRegion › writes a question above the region once the terminal is too
 test.each([
   [24, ["one", "", "  tail", "● Bash ls", "›"]],
   [10, ["one", "  tail", "● Bash ls", "›"]],
-])("liveRegion › is apart from the output in a terminal of %i rows if there is room", (height, rows) => {
+])("liveRegion › is separated from the output in a terminal of %i rows if there is room", (height, rows) => {
   const { write, activity, openInput, changed, shown } = region({ height, apart: true });
   openInput();
   expect(shown.rows()).toEqual(["›"]);

@@ -12,7 +12,7 @@ import { compact } from "../../../src/text/compact-number.ts";
 
 const plain = safeStyler(false);
 
-describe("text from others", () => {
+describe("text from other sources", () => {
   it("is stripped of control characters in every output helper", () => {
     expect(visible("a\x1b[2Jb\nc\td\u202ee")).toBe("ab c de");
     expect(line`<${"x\x1b]0;t\x07y"}> ${3} ${plain("p\nq")}`).toBe("<xy> 3 p q");
@@ -37,7 +37,7 @@ describe("table", () => {
     );
   });
 
-  it("leaves out empty and then spare columns if the last one has no room", () => {
+  it("leaves out empty and then spare columns if the last column has no room", () => {
     const rows = [["dev", "bypassPermissions", "", 5, "reads the parser"]];
     const narrow = (columns: number) =>
       table(["MEMBER", "MODE", "TASK", "N", "DOES"], rows, { columns, right: [3], spare: ["MODE", "N"] });
@@ -105,7 +105,7 @@ describe("report", () => {
     expect(reported(error, {})).toBe("teams: No team. (TEAM_NOT_FOUND)\n  hint: Make one.\n");
   });
 
-  it("prints the same and the details as JSON with --json", () => {
+  it("prints the same fields and the details as JSON with --json", () => {
     expect(JSON.parse(reported(error, { json: true }))).toEqual({
       error: { code: "TEAM_NOT_FOUND", message: "No \x1b[31mteam.", hint: "Make one.", details: { a: 1 } },
     });
@@ -217,7 +217,7 @@ describe("status texts", () => {
     expect(rows(200)[3]).toBe(`  permission of dev: Bash(${long}) (teams approve dev@a)`);
   });
 
-  it("statusText explains a deadlock and how to solve it", () => {
+  it("statusText explains a deadlock and how to resolve it", () => {
     const reported = (deadlock: TeamStatus["deadlock"]): string | undefined =>
       statusText({ ...team, deadlock }, { styleText: plain, columns: undefined })
         .split("\n")
@@ -230,7 +230,7 @@ describe("status texts", () => {
     );
   });
 
-  it("statusText shows only the first open tasks of a long list and says where to find the others", () => {
+  it("statusText shows only the first open tasks of a long list and names the command that lists the rest", () => {
     const task = (n: number) => ({
       id: String(n),
       subject: `subject ${n}`,

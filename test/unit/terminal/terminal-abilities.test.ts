@@ -12,7 +12,7 @@ test.each([
   ["tmux before the release of 3.7", tmux("next-3.7"), true],
   ["tmux of an unknown version", tmux("master"), false],
   ["kitty", { TERM_PROGRAM: "kitty" }, true],
-  ["a dumb terminal below kitty", { TERM: "dumb", TERM_PROGRAM: "kitty" }, false],
+  ["a dumb terminal inside kitty", { TERM: "dumb", TERM_PROGRAM: "kitty" }, false],
   ["GNOME", { VTE_VERSION: "7200" }, true],
   ["an old VTE", { VTE_VERSION: "4402" }, false],
   ["xterm", { TERM: "xterm-256color" }, false],

@@ -13,7 +13,7 @@ test.each([
   expect(asciiRow(row)).toBe(shown);
 });
 
-test("asciiRow › moves no column", () => {
+test("asciiRow › keeps every column in its place", () => {
   const row = "○◐◌▲✓✗✻↻│─é漢・";
   expect(asciiRow(row)).toHaveLength(displayWidth(row));
   expect(asciiRow(row)).toMatch(/^[\x20-\x7e]+$/);

@@ -7,7 +7,7 @@ afterEach(() => {
   else process.env.TZ = zone;
 });
 
-test("localTime › returns a time in the zone of this machine", () => {
+test("localTime › returns a time in the time zone of this machine", () => {
   process.env.TZ = "Asia/Kolkata";
   expect(localTime("2026-01-02T20:04:05.678Z")).toBe("2026-01-03 01:34");
   expect(localTime(Date.UTC(2026, 0, 2, 20, 4, 5), "seconds")).toBe("2026-01-03 01:34:05");

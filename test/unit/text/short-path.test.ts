@@ -7,8 +7,8 @@ describe("shortPath", () => {
 
   test.each<[string, string, number, string]>([
     ["is relative to the working directory", `${cwd}/src/clock.ts`, 60, "src/clock.ts"],
-    ["keeps a path outside of it", "/home/dev/project-2/a.ts", 60, "/home/dev/project-2/a.ts"],
-    ["keeps a path that leaves it", `${cwd}/../other/a.ts`, 60, `${cwd}/../other/a.ts`],
+    ["keeps a path outside the directory", "/home/dev/project-2/a.ts", 60, "/home/dev/project-2/a.ts"],
+    ["keeps a path that leaves the directory", `${cwd}/../other/a.ts`, 60, `${cwd}/../other/a.ts`],
     ["keeps a path in the home directory", "~/a.ts", 60, "~/a.ts"],
     ["names the working directory", cwd, 60, "."],
     ["is whole if there is room", deep, 42, "packages/server/src/modules/clock/clock.ts"],

@@ -16,7 +16,7 @@ test("styled sets all styles in one sequence and ends each of them", () => {
   expect(styled("a", [undefined])).toBe("a");
 });
 
-test("styler keeps the outer style around a nested one", () => {
+test("styler keeps the outer style around a nested style", () => {
   const style = styler(false);
   expect(style("bold", `a${style(33, "b")}c`)).toBe("\x1b[1ma\x1b[38;5;33mb\x1b[39mc\x1b[22m");
   expect(styler(true)("bold", "a")).toBe("a");
@@ -38,7 +38,7 @@ describe("colours", () => {
   test.each([...named(TONE), ...members, ...named(SYNTAX)])(
     "%s is readable on dark and light backgrounds",
     (_, index) => {
-      // No theme changes the colours from 16 up.
+      // Themes of terminals do not change the colours from 16 up.
       expect(index).toBeGreaterThanOrEqual(16);
       const contrasts = BACKGROUNDS.map((background) => contrast(String(paletteColor(index)), background));
       expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(MIN_CONTRAST);

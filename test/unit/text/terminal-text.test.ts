@@ -32,7 +32,7 @@ describe("stripControls", () => {
     expect(stripControls("\x1b[3é")).toBe("é");
   });
 
-  test("gives the same for a stream that is cut anywhere as for the whole text", () => {
+  test("gives the same result for a stream that is cut anywhere as for the whole text", () => {
     const text = "one\x1b[31mtwo\x1b]0;t\x1b\\three\r\nfour\x9b1mfive";
     for (let at = 0; at <= text.length; at += 1) {
       const stripper = controlStripper();
@@ -51,14 +51,14 @@ describe("stripControls", () => {
 });
 
 describe("printableJson", () => {
-  test("has no half of a surrogate pair, and keeps a text that looks like one", () => {
+  test("has no lone surrogate, and keeps a text that looks like an escaped surrogate", () => {
     const value = { "k\ud83d": ["\ude00\ud83d", "🚀", "\\ud83d", "\\\ud83d\\"] };
     const json = printableJson(value);
     expect(JSON.parse(json)).toEqual({ "k\ufffd": ["\ufffd\ufffd", "🚀", "\\ud83d", "\\\ufffd\\"] });
     expect(JSON.parse(printableJson({ text: "\u009b31m\u202e" }))).toEqual({ text: "\u009b31m\u202e" });
   });
 
-  test("gives every parser whole characters, and the same text otherwise", () => {
+  test("replaces lone surrogates, and changes nothing else in any text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("\\", "u", "d83d", "\ud83d", "\ude00", '"', "a") }),
@@ -75,7 +75,7 @@ describe("gridText and the width of cells", () => {
     expect(gridText("  a\n\n b\tc ")).toBe("a b c");
   });
 
-  test("gridText uses the emoji forms that every tmux measures alike", () => {
+  test("gridText uses the emoji forms that all versions of tmux measure alike", () => {
     expect(gridText("❤️ 👍🏽 👩‍🚀 🇩🇪 1️⃣")).toBe("❤ 👍 👩🚀 DE 1");
   });
 

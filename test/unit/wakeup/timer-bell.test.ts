@@ -14,7 +14,7 @@ test("timerBell never rings faster than every 5 s, and doubles its interval up t
   expect(await timesOf(bell, 4)).toEqual([5_000, 10_000, 15_000, 15_000]);
 });
 
-test("timerBell starts again with the first interval after a wait that ended otherwise", async () => {
+test("timerBell starts again with the first interval after a wait that its timer did not end", async () => {
   const bell = timerBell();
   await timesOf(bell, 3);
   const other = new AbortController();

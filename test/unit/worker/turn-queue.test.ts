@@ -16,7 +16,7 @@ function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): TurnQueue
   return queue;
 }
 
-/** The texts of the entries of the next turn. */
+/** Takes the next turn, and returns the texts of its entries. */
 const take = (queue: TurnQueue, planOpen = false, othersWork = false): string[] | undefined => {
   const batch = queue.take(planOpen, othersWork);
   return batch?.entries.map(({ message }) => message.text);
@@ -92,19 +92,19 @@ describe("TurnQueue.take", () => {
   });
 });
 
-describe("TurnQueue with a notification of the system", () => {
-  it("starts no turn of a lead and comes first in its next turn", () => {
+describe("TurnQueue with a system notification", () => {
+  it("does not start a lead's turn for it, and puts it first into the next turn", () => {
     const queue = new TurnQueue("lead");
-    const [news, word] = [entry("system", "80 % are used"), entry("ada", "hello")];
-    queue.add(news);
+    const [notice, message] = [entry("system", "80 % are used"), entry("ada", "hello")];
+    queue.add(notice);
     expect([queue.take(false, false), queue.isEmpty, queue.heldCount, queue.hasHeldNotices]).toEqual([
       undefined,
       true,
       1,
       false,
     ]);
-    queue.add(word);
-    expect(queue.take(false, false)?.entries).toEqual([news, word]);
+    queue.add(message);
+    expect(queue.take(false, false)?.entries).toEqual([notice, message]);
     expect(queue.heldCount).toBe(0);
   });
 });
@@ -179,7 +179,7 @@ describe("idle notices without a tool call in a lead's TurnQueue (S32)", () => {
   });
 });
 
-it("TurnQueue.dropNotices › drops the notices that teammates are idle or have ended, and keeps what they wrote", () => {
+it("TurnQueue.dropNotices › drops the notices that teammates are idle or have ended, and keeps their texts", () => {
   const end = protocolEntry("system", { type: "teammate_terminated", name: "ada", message: "ada ended." });
   const quiet = protocolEntry("bob", { type: "idle_notification", from: "bob", toolCalls: 3 });
   const result = idleNotice("bob", 3, "the tests pass");

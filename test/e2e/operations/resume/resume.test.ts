@@ -39,26 +39,26 @@ const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.pro
 const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
 const membersOf = (ref: TeamRef): string[] => readTeam(ref).members.map(({ name }) => name);
 const idle = (ref: TeamRef, name = "dev"): Promise<unknown> =>
-  eventually(`the idle state of ${name}`, () => isAtRest(ref, name));
+  eventually(`${name} to be idle`, () => isAtRest(ref, name));
 const done = (ref: TeamRef, name: string, text: string): Promise<unknown> =>
   eventually(`the end of ${name}'s turn`, async () =>
     (await history(ref, name, { all: true })).some((one) => one.text.includes(text) && one.state === "done"),
   );
 
-/** Resumes as a command does: waits for the work in the background too. */
+/** Resumes as a command does: waits for background work too. */
 async function resume(ctx: LedTeam["ctx"], options: Parameters<typeof resumeTeam>[1] = {}) {
-  const behind: Promise<unknown>[] = [];
-  const report = await resumeTeam(ctx, { ...options, background: (work) => behind.push(work) });
-  await Promise.all(behind);
+  const background: Promise<unknown>[] = [];
+  const report = await resumeTeam(ctx, { ...options, background: (work) => background.push(work) });
+  await Promise.all(background);
   return report;
 }
 const outcomesOf = ({ members }: Awaited<ReturnType<typeof resumeTeam>>) =>
   members.map(({ name, outcome }) => `${name} ${outcome}`);
 
-async function killed(ref: TeamRef, name = "dev"): Promise<void> {
+async function killAgent(ref: TeamRef, name = "dev"): Promise<void> {
   const [pid, script] = [pidOf(ref, name), readPlace(ref, name)?.panePid ?? 0];
   signalProcess(pid, "SIGKILL");
-  await eventually("its end", () => !runs(pid) && !runs(script));
+  await eventually(`the end of ${name}`, () => !runs(pid) && !runs(script));
 }
 
 describe("resume", () => {
@@ -66,7 +66,7 @@ describe("resume", () => {
     const { ref, ctx, spawn: start } = await ledTeam({ dev: ECHO });
     await start({ name: "dev", prompt: "before" });
     await done(ref, "dev", "before");
-    await killed(ref);
+    await killAgent(ref);
     const bystander = spawn("sleep", ["300"]);
     onTestFinished(() => void bystander.kill());
     const { pid, procStart } = identityOf(bystander.pid ?? 0) ?? ownIdentity();
@@ -95,7 +95,7 @@ describe("resume", () => {
     const { ref, ctx, spawn: start } = await ledTeam({ dev: ECHO });
     await start({ name: "dev", prompt: "before" });
     await done(ref, "dev", "before");
-    await killed(ref);
+    await killAgent(ref);
     const session = readStatus(ref, "dev")?.sessionId;
     lose(ref.paths.agent("dev").status);
     expect((await resume(ctx)).members).toMatchObject([{ outcome: "restarted", conversation: session }]);
@@ -107,7 +107,7 @@ describe("resume", () => {
     await start("dev", "ada");
     await updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
     const before = readTeam(ref);
-    await killed(ref);
+    await killAgent(ref);
     const report = await resume(ctx);
     expect([report.lead, ...outcomesOf(report)]).toEqual(["process", "dev restarted", "ada alive"]);
     const { leadProcess, leadSessionId } = readTeam(ref);
@@ -117,7 +117,7 @@ describe("resume", () => {
     });
   });
 
-  it("replaces a lead that may live on another machine only with force", async () => {
+  it("replaces a lead that may run on another machine only with force", async () => {
     const { ref, ctx } = await ledTeam();
     const elsewhere = { ...ownIdentity(), pidSpace: "elsewhere#1", claimedAt: 1 };
     await updateTeam(ref, (config) => ({ ...config, leadProcess: elsewhere }));
@@ -133,7 +133,7 @@ describe("resume", () => {
     mkdirSync(cwd);
     await start({ name: "dev", prompt: "before", cwd }, "ada");
     await done(ref, "dev", "before");
-    await Promise.all([killed(ref), killed(ref, "ada")]);
+    await Promise.all([killAgent(ref), killAgent(ref, "ada")]);
     const session = readStatus(ref, "dev")?.sessionId;
     rmdirSync(cwd);
     const first = await resume(ctx);
@@ -161,7 +161,7 @@ describe("resume", () => {
     for (const subject of ["count", "read"]) await createTask(ref, { subject });
     await claimTask(ref, "dev", "1");
     await claimTask(ref, "dev", "2");
-    await killed(ref);
+    await killAgent(ref);
     await reconcile(ctx);
     await claimTask(ref, "ada", "2");
     expect((await resume(ctx)).members[0]).toMatchObject({ outcome: "restarted", taskIds: ["1"] });
@@ -176,7 +176,7 @@ describe("resume", () => {
     await start({ name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
-    await killed(ref);
+    await killAgent(ref);
     await reconcile(ctx);
     expect(getTask(ref, "1").owner).toBeUndefined();
     const [crash] = (await teamStatus(ctx)).approvals;
@@ -199,13 +199,13 @@ describe("resume", () => {
     } = await ledTeam({ dev: [...plan, { say: "I begin" }, work], ada: plan });
     const input = { prompt: "plan", plan: true, permissionMode: "bypassPermissions" } as const;
     await start({ name: "dev", ...input }, { name: "ada", ...input });
-    const requests = await eventually("their plans", () => {
+    const requests = await eventually("both plans", () => {
       const all = listApprovals(ref);
       return all.length === 2 && all;
     });
     await answerApproval(ctx, requests.find(({ from }) => from === "dev")?.id ?? "", { approve: true });
     await done(ref, "dev", "plan_approval_response");
-    await Promise.all([killed(ref), killed(ref, "ada")]);
+    await Promise.all([killAgent(ref), killAgent(ref, "ada")]);
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted", "ada restarted"]);
     const [again, ...others] = await eventually("the plan", () => {
       const all = listApprovals(ref);
@@ -214,28 +214,28 @@ describe("resume", () => {
     expect([again?.from, again?.kind, others]).toEqual(["ada", "plan", []]);
     expect(requests.map(({ id }) => id)).not.toContain(again?.id);
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
-    await eventually("its work", () => existsSync(join(place.home, "made")));
+    await eventually("dev's command", () => existsSync(join(place.home, "made")));
   });
 
-  it("first ends background processes that the last start left", async () => {
-    const behind = { name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > behind" } };
-    const { ref, ctx, spawn: start, place } = await ledTeam({ dev: [{ tools: [behind] }] });
+  it("first ends background processes that the previous process left", async () => {
+    const leaves = { name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > pid" } };
+    const { ref, ctx, spawn: start, place } = await ledTeam({ dev: [{ tools: [leaves] }] });
     await start({ name: "dev", prompt: "before" });
     await done(ref, "dev", "before");
-    const pid = Number(readFileSync(join(place.home, "behind"), "utf8"));
-    await killed(ref);
+    const pid = Number(readFileSync(join(place.home, "pid"), "utf8"));
+    await killAgent(ref);
     expect(runs(pid)).toBe(true);
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
     expect(runs(pid)).toBe(false);
   });
 
-  // A start's processes are found by their marker, which other systems do not show.
+  // teams finds a start's processes by a marker in their environment, which other systems do not show.
   it.skipIf(process.platform !== "linux")(
     "ends the processes of an interrupted start, and starts again",
     async () => {
       const { ref, ctx, spawn: start } = await ledTeam();
       await start("dev");
-      await killed(ref);
+      await killAgent(ref);
       const begun = spawn("sleep", ["300"], { env: { ...process.env, TEAMS_INSTANCE: "begun-before" } });
       onTestFinished(() => void begun.kill());
       const by = { ...ownIdentity(), procStart: "1" };
@@ -279,7 +279,7 @@ describe("resume", () => {
     expect(agentsOf(ref, "dev")).toEqual([pidOf(ref)]);
   });
 
-  it("is refused to a teammate", async () => {
+  it("fails with NOT_LEAD when a teammate calls it", async () => {
     const { ref, ctx } = await ledTeam();
     await expect(resumeTeam(contextOf(ref, "dev", { env: ctx.env }))).rejects.toMatchObject({
       code: "NOT_LEAD",
@@ -320,7 +320,7 @@ describe("down", () => {
     expect(membersOf(ref)).toEqual([LEAD_NAME, "ada"]);
   });
 
-  it("keeps a member that refuses, and asks no member while the lead is alive", async () => {
+  it("keeps a member that refuses, and does not ask members while the lead is alive", async () => {
     const { ref, ctx, spawn: start } = await ledTeam({ dev: REFUSES });
     await start("dev", "ada");
     await updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
@@ -345,7 +345,7 @@ describe("down", () => {
     await start("dev");
     signalProcess(pidOf(ref), "SIGSTOP");
     expect(await downTeam(ctx, { timeoutMs: 200 })).toEqual([{ name: "dev", outcome: "timed-out" }]);
-    await killed(ref);
+    await killAgent(ref);
     expect(unreadCount(ref, "dev")).toBe(1);
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
     await idle(ref);
@@ -353,18 +353,18 @@ describe("down", () => {
     expect(runs(pidOf(ref))).toBe(true);
   });
 
-  it("keeps a member in the team that agrees after the timeout", async () => {
+  it("keeps a member in the team if it agrees only after the timeout", async () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start("dev");
     const pid = pidOf(ref);
     signalProcess(pid, "SIGSTOP");
     expect(await downTeam(ctx, { timeoutMs: 200 })).toEqual([{ name: "dev", outcome: "timed-out" }]);
     signalProcess(pid, "SIGCONT");
-    await eventually("its end", () => !runs(pid));
+    await eventually("dev's end", () => !runs(pid));
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
     // The next request is a shutdown, which removes the member.
     await requestShutdown(ctx, ["dev"]);
-    await eventually("its end", () => !runs(pidOf(ref)));
+    await eventually("dev's end", () => !runs(pidOf(ref)));
     expect((await resume(ctx)).members).toEqual([]);
   });
 });

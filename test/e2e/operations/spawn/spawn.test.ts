@@ -71,13 +71,13 @@ describe("spawn", () => {
     expect(readTeam(ref).joinedCount).toBe(3);
   });
 
-  it("is refused to a teammate: teams do not nest", async () => {
+  it("fails with NESTED_TEAM when a teammate calls it", async () => {
     const { ref, place } = await ledTeam();
     const ctx = contextOf(ref, "dev", { env: place.env });
     await expect(spawnTeammates(ctx, [{ name: "x" }])).rejects.toMatchObject({ code: "NESTED_TEAM" });
   });
 
-  it("gives NODE_OPTIONS of settings to the commands of the teammate, and not to its own program", async () => {
+  it("passes NODE_OPTIONS from the settings to the teammate's commands, but not to its own process", async () => {
     const show = { name: "Bash", input: { command: 'printf %s "$NODE_OPTIONS" > options' } };
     const { place } = await ledTeam({ "*": [{ tools: [show] }, { say: "Done." }] });
     const options = "--require ./missing.cjs";

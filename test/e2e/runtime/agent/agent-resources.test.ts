@@ -90,6 +90,6 @@ it("agent resources › loads the notes, skills and MCP servers of user and proj
   const shown = (await teams(["peek", "kim", "-n", "200"])).out;
   expect(shown).toMatch(/AGENTS.md: a rule for Read denies\s+\S*\.env\.prod/);
   expect(shown).toMatch(/no tools from the MCP server gone: .*ENOENT/);
-  expect(shown).toContain('MCP servers left out: settings: the server "odd"');
+  expect(shown).toContain('MCP servers left out: the server "odd" in the settings is invalid');
   await teams(["kill", "crew", "--force"]);
 });

@@ -29,7 +29,7 @@ interface Member {
   readonly pid: number;
 }
 
-/** A home with agent types of the user and of a project, and a team in it. */
+/** Creates a home with agent types of the user and of a project, and a team in it. */
 async function home() {
   const tmux = privateTmux();
   for (const directory of [join(tmux.root, "agents"), join(tmux.home, ".claude", "agents")])
@@ -212,8 +212,8 @@ describe("a teammate with a custom agent type", () => {
     expect(ended.error()).toMatchObject({ code: "INVALID_TYPE", hint: expect.stringContaining(", scribe.") });
     const broken = join(tmux.root, "agents", "broken.md");
     expect(ended.error().hint).toContain(`Not an agent type: ${broken}: its front matter has no name.`);
-    const told = await teams(["spawn", "kim", "--model", "scripted", "--teammate-mode", "process"]);
-    expect(told.err).toContain(`Ignored agent type: ${broken}`);
+    const spawned = await teams(["spawn", "kim", "--model", "scripted", "--teammate-mode", "process"]);
+    expect(spawned.err).toContain(`Ignored agent type: ${broken}`);
     expect((await teams(["ls", "--json"])).json<{ teams: unknown[] }>().teams).toHaveLength(1);
     const tools = await teams(["spawn", "kim", "--tools", "Bash(git:*)", "--json"]);
     expect(tools.error()).toMatchObject({

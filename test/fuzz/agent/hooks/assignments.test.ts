@@ -6,11 +6,11 @@ import { exportLines } from "../../../../src/agent/hooks/session-variables.ts";
 import { cases } from "../../../support/random/arbitraries.ts";
 
 const ENV = { PATH: process.env.PATH, HOME: "/home/ada", OLD: "a  b*" };
-const SHOWS = `printf '%s\\0' "$A" "$B"`;
+const PRINT = `printf '%s\\0' "$A" "$B"`;
 
-/** The values of A and B after these lines. */
+/** Returns the values of A and B after these lines. */
 function valuesAfter(lines: string): string {
-  const { stdout, stderr } = spawnSync("bash", ["-c", `${lines}\n${SHOWS}`], { env: ENV, encoding: "utf8" });
+  const { stdout, stderr } = spawnSync("bash", ["-c", `${lines}\n${PRINT}`], { env: ENV, encoding: "utf8" });
   expect(stderr).toBe("");
   return stdout;
 }
@@ -59,13 +59,13 @@ const line = fc
   .tuple(fc.constantFrom("export ", "declare -x ", ""), fc.constantFrom("A", "B"), value)
   .map(([start, name, text]) => `${start}${name}=${text}`);
 
-test("readAssignments › sets what bash would set, for lines that it takes whole", () => {
+test("readAssignments › sets what bash would set, for lines that it reads completely", () => {
   let taken = 0;
   fc.assert(
     fc.property(fc.array(line, { minLength: 1, maxLength: 2 }), (lines) => {
       const text = lines.join("\n");
       const { assignments, others } = readAssignments(text);
-      // Assignments that it reads from any text are written as assignments, and nothing else.
+      // Whatever the text, exportLines writes the assignments as plain assignments, and nothing else.
       const set = exportLines(assignments);
       expect(readAssignments(set)).toEqual({ assignments, others: [] });
       if (others.length > 0) return;

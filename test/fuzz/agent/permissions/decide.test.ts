@@ -129,8 +129,8 @@ test("decidePermission: the modes are ordered by strictness", () => {
   );
 });
 
-test("decidePermission: a write to a protected file never runs unasked except in bypassPermissions or as the plan", () => {
-  const guarded = /^\/home\/ada\/(\.bashrc|\.claude\/|work\/\.git\/)/;
+test("decidePermission: a write to a protected file never runs unasked except in bypassPermissions or plan mode", () => {
+  const guarded = /^\/home\/ada\/(\.bashrc|\.claude\/|project\/\.git\/)/;
   fc.assert(
     fc.property(question, (asked) => {
       const { access } = asked;

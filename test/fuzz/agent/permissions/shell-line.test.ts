@@ -27,7 +27,7 @@ interface Ran {
   readonly files: string[];
 }
 
-/** Every command that bash runs for a line, though none exists, and the files that the line creates. */
+/** Returns every command that bash runs for a line, although no command exists, and the files that the line creates. */
 function runByBash(line: string): Ran {
   const script = [
     "set -f; PATH=/nowhere; exec 9>>$LOG",
@@ -37,14 +37,14 @@ function runByBash(line: string): Ran {
   return ranBy("bash", [...script, line, "wait"], process.env);
 }
 
-/** The same for /bin/sh, the only shell on some machines; its PATH has a script for each command name. */
+/** Like `runByBash` for /bin/sh, the only shell on some machines; its PATH has a script for each command name. */
 function runBySh(line: string): Ran {
   return ranBy("/bin/sh", ["set -f", line, "wait"], { PATH: bin });
 }
 
 let count = 0;
 
-/** Runs each line in its own directory, since background commands of the last one may still write. */
+/** Runs each line in its own directory, since background commands of the previous line may still write. */
 function ranBy(shell: string, script: readonly string[], env: NodeJS.ProcessEnv): Ran {
   count += 1;
   const cwd = join(base, String(count));
@@ -104,7 +104,7 @@ const frame = fc.constantFrom(
   "do ",
   "time ",
 );
-/** Parts that only the shell can interpret, and halves of everything. */
+/** Syntax that only the shell can interpret, and unpaired delimiters. */
 const noise = fc.constantFrom(
   ..."'\"\\$`;&|<>(){}#!=[]*?\t\r".split(""),
   "$(p)",
@@ -158,7 +158,7 @@ test.each([
       { ...cases(times), numRuns: times },
     );
     expect(clear).toBe(times);
-    // Otherwise too few commands would have been compared.
+    // Enough commands were compared.
     expect(ran).toBeGreaterThan(times / 5);
   },
 );

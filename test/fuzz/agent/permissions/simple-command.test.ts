@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-/** The words that bash passes to a command, without globbing. */
+/** Returns the words that bash passes to a command, without globbing. */
 function wordsOfBash(command: string): string[] {
   const script = `set -f; words() { printf '%s\\0' words "$@"; }\n${command}`;
   const out = execFileSync("bash", ["-c", script], {

@@ -105,7 +105,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   fc.constant({ tool: "mcp__docs__find", access: { kind: "external" as const } }),
 );
 
-test("suggestRules › allow their own call, whatever the command, path or address", () => {
+test("suggested rules › allow their own call, whatever the command, path or address", () => {
   let allowed = 0;
   fc.assert(
     fc.property(call, (one) => {
@@ -121,7 +121,7 @@ test("suggestRules › allow their own call, whatever the command, path or addre
   expect(allowed).toBeGreaterThan(100);
 });
 
-test("suggestRules › allow no other host, whatever the address", () => {
+test("suggested rules › allow no other host, whatever the address", () => {
   fc.assert(
     fc.property(url, url, (own, other) => {
       const calls = [own, other].map((address): Call => ({ tool: "WebFetch", access: access(address) }));

@@ -10,7 +10,7 @@ import type { LeadRest } from "../../../../src/runtime/lead/lead.ts";
 import { cases } from "../../../support/random/arbitraries.ts";
 
 /** Events of a session, apart from its prompts. */
-const happening: fc.Arbitrary<SessionEvent> = fc.oneof(
+const sessionEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
   fc.constantFrom<SessionEvent>({ type: "turn_started" }, { type: "turn_ended" }),
   fc.record({ type: fc.constant("taken" as const), key: fc.nat(8).map((at) => `k${at}`) }),
   fc.record({
@@ -70,7 +70,7 @@ function player() {
   };
 }
 
-const events = fc.array(fc.oneof(happening, promptEvent), { maxLength: 60 });
+const events = fc.array(fc.oneof(sessionEvent, promptEvent), { maxLength: 60 });
 
 it("a session › ends each prompt exactly once, and withdraws only lines of cancelled prompts", () => {
   fc.assert(

@@ -6,7 +6,7 @@ import { teamConfig } from "../../../../src/schema/config.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { findMember, findRecipient, lookUpMember } from "../../../../src/team/members/members.ts";
 import { writeSettled } from "../../../support/files/settled-file.ts";
-import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
+import { cases, corrupted, json, unknownFields } from "../../../support/random/arbitraries.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
 // Many cases, possibly on a busy machine.
@@ -58,7 +58,7 @@ test("updateTeam on a damaged config keeps all fields, or fails and leaves the f
   const ref = await testTeam();
   const text = fc.oneof(
     loose.map((value) => JSON.stringify(value)),
-    spoilt(valid.map((value) => JSON.stringify(value))),
+    corrupted(valid.map((value) => JSON.stringify(value))),
   );
   await fc.assert(
     fc.asyncProperty(text, async (before) => {

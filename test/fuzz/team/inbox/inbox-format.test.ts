@@ -9,7 +9,7 @@ import {
 } from "../../../../src/team/inbox/inbox-format.ts";
 import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
-import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
+import { cases, corrupted, json, unknownFields } from "../../../support/random/arbitraries.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
 // Many cases, possibly on a busy machine.
@@ -75,7 +75,7 @@ test("recoverEntries keeps every complete entry of an array that is cut anywhere
 
 test("recoverEntries never throws for a damaged array (S24)", () => {
   fc.assert(
-    fc.property(spoilt(formatted), (text) => {
+    fc.property(corrupted(formatted), (text) => {
       for (const entry of parseEntries(text) ?? recoverEntries(text)) readEntry(entry);
     }),
     cases(15_000),
@@ -86,7 +86,7 @@ test("a damaged inbox accepts a message, keeps its valid entries and quarantines
   const ref = await testTeam(["a"]);
   const inbox = ref.paths.inbox("a");
   await fc.assert(
-    fc.asyncProperty(fc.oneof(formatted, spoilt(formatted)), async (text) => {
+    fc.asyncProperty(fc.oneof(formatted, corrupted(formatted)), async (text) => {
       writeFileSync(inbox, text);
       const before = (parseEntries(text) ?? recoverEntries(text)).flatMap((entry) => readEntry(entry) ?? []);
       await sendMessage(ref, { from: "b", to: "a", text: "new" });

@@ -16,7 +16,7 @@ import {
   ownerName,
 } from "../../../../src/team/tasks/tasks.ts";
 import { writeSettled } from "../../../support/files/settled-file.ts";
-import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
+import { cases, corrupted, json, unknownFields } from "../../../support/random/arbitraries.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
 // Many cases, possibly on a busy machine.
@@ -76,17 +76,17 @@ test("repairLinks makes any links consistent: both ends, none to itself or to a 
   fc.assert(
     fc.property(tasks, (all) => {
       const repairs = new Map(repairLinks(all).map((one) => [one.id, one]));
-      const mended = all.map((task): Task => {
+      const repaired = all.map((task): Task => {
         const { blocks, blockedBy } = repairs.get(task.id) ?? task;
         return { ...task, blocks: [...blocks], blockedBy: [...blockedBy] };
       });
-      const byId = new Map(mended.map((task) => [task.id, task]));
-      const oneSided = mended.flatMap(({ id: one, blocks, blockedBy }) => [
+      const byId = new Map(repaired.map((task) => [task.id, task]));
+      const oneSided = repaired.flatMap(({ id: one, blocks, blockedBy }) => [
         ...blocks.filter((other) => other === one || !byId.get(other)?.blockedBy.includes(one)),
         ...blockedBy.filter((other) => other === one || !byId.get(other)?.blocks.includes(one)),
       ]);
       expect(oneSided).toEqual([]);
-      expect(repairLinks(mended)).toEqual([]);
+      expect(repairLinks(repaired)).toEqual([]);
     }),
     cases(8_000),
   );
@@ -101,8 +101,8 @@ test("assertAllowed and assertClaimable throw only TeamErrors, and a claimable t
     fc.property(tasks, update, name, (all, wanted, actor) => {
       const get = (other: string) => all.find((task) => task.id === other);
       for (const task of all) {
-        answers(() => assertAllowed(task, actor, wanted, get));
-        if (!answers(() => assertClaimable(task, actor, get))) continue;
+        passes(() => assertAllowed(task, actor, wanted, get));
+        if (!passes(() => assertClaimable(task, actor, get))) continue;
         expect(task.status).not.toBe("completed");
         expect([undefined, actor]).toContain(hasLeaseExpired(task) ? actor : ownerName(task));
       }
@@ -111,8 +111,8 @@ test("assertAllowed and assertClaimable throw only TeamErrors, and a claimable t
   );
 });
 
-/** Whether the rule passed; it may only throw a TeamError. */
-function answers(rule: () => void): boolean {
+/** Returns whether the rule passes; it may only throw a TeamError. */
+function passes(rule: () => void): boolean {
   try {
     rule();
     return true;
@@ -127,7 +127,7 @@ test("a damaged task file is read or rejected with CORRUPT_FILE, hides no other 
   for (const subject of ["one", "two"]) await createTask(ref, { subject });
   const path = ref.paths.task("1");
   await fc.assert(
-    fc.asyncProperty(spoilt(tasks.map((all) => JSON.stringify({ ...all[0], id: "1" }))), async (text) => {
+    fc.asyncProperty(corrupted(tasks.map((all) => JSON.stringify({ ...all[0], id: "1" }))), async (text) => {
       writeSettled(path, text);
       const refused = await changeTask(ref, "1", (task) => ({ ...task, subject: "new" })).catch(
         (error) => error,

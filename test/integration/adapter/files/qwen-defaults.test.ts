@@ -13,13 +13,13 @@ test.each([
     '{ "tools": 1, /* yes */ "general": { "vimMode": true, "enableAutoUpdate": true } }',
     { tools: 1, general: { vimMode: true, enableAutoUpdate: false } },
   ],
-])("defaultsWithoutUpdate › switches Qwen's update off on a machine with %s", (_title, text, expected) => {
+])("defaultsWithoutUpdate › turns Qwen's update off on a machine with %s", (_title, text, expected) => {
   const file = defaultsFile();
   if (text !== undefined) writeFileSync(file, text);
   expect(JSON.parse(defaultsWithoutUpdate({ [DEFAULTS_PATH]: file }) ?? "")).toEqual(expected);
 });
 
-test("defaultsWithoutUpdate › returns nothing if the defaults next to the machine's settings cannot be parsed", () => {
+test("defaultsWithoutUpdate › returns undefined if the defaults next to the machine's settings cannot be parsed", () => {
   const file = defaultsFile();
   writeFileSync(file, '{ "general": ');
   const settings = join(dirname(file), "settings.json");

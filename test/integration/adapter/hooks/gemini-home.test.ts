@@ -14,7 +14,7 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
 
 const HOOK = { event: "BeforeTool", name: "teams", command: "true" } as const;
 
-function places() {
+function setUp() {
   const HOME = temporaryDirectory();
   const own = join(HOME, ".gemini");
   mkdirSync(own);
@@ -22,8 +22,8 @@ function places() {
   return { env: { HOME }, own, home, inside: join(HOME, "private/.gemini"), cwd: join(HOME, "project") };
 }
 
-test("the home of Gemini › has links to the person's files, and settings of its own", () => {
-  const { own, home, inside, cwd } = places();
+test("the home of Gemini › has links to the user's files, and its own settings", () => {
+  const { own, home, inside, cwd } = setUp();
   writeFileSync(join(own, "GEMINI.md"), "notes");
   writeFileSync(
     join(own, "settings.json"),
@@ -40,7 +40,7 @@ test("the home of Gemini › has links to the person's files, and settings of it
 });
 
 test("the home of Gemini › copies back a login file that replaced its link, or is new", () => {
-  const { own, home, inside, cwd } = places();
+  const { own, home, inside, cwd } = setUp();
   writeFileSync(join(own, "oauth_creds.json"), "old");
   home.create([HOOK], [], cwd);
   rmSync(join(inside, "oauth_creds.json"));
@@ -51,8 +51,8 @@ test("the home of Gemini › copies back a login file that replaced its link, or
   expect(readFileSync(join(own, "trustedFolders.json"), "utf8")).toBe("new, through its link");
 });
 
-test("the home of Gemini › copies a renewed login to the target of the person's link", () => {
-  const { own, home, inside, cwd, env } = places();
+test("the home of Gemini › copies a renewed login to the target of the user's link", () => {
+  const { own, home, inside, cwd, env } = setUp();
   const dotfile = join(env.HOME, "dotfiles-login.json");
   writeFileSync(dotfile, "old");
   symlinkSync(dotfile, join(own, "oauth_creds.json"));
@@ -68,14 +68,14 @@ test.each([
   ['{ hooksConfig: 1, "hooksConfig": { "disabled": ["teams"] } }', "turns off hooks"],
   ['{ "mcpServers": { "teams": {} } }', 'defines an MCP server "teams"'],
 ])("the home of Gemini › refuses a project with the settings %s", (text, why) => {
-  const { home, cwd } = places();
+  const { home, cwd } = setUp();
   mkdirSync(join(cwd, ".gemini"), { recursive: true });
   writeFileSync(join(cwd, ".gemini/settings.json"), text);
   expect(() => home.create([HOOK], [], cwd)).toThrow(why);
 });
 
 test("the home of Gemini › finds the record of a conversation", () => {
-  const { own, env } = places();
+  const { own, env } = setUp();
   mkdirSync(join(own, "tmp/p/chats"), { recursive: true });
   writeFileSync(join(own, "tmp/p/chats/session-2026-01-01T00-00-01234567.jsonl"), "");
   expect(["01234567-89ab-cdef", "76543210-89ab-cdef"].map((id) => hasConversation(env, id))).toEqual([
@@ -84,8 +84,8 @@ test("the home of Gemini › finds the record of a conversation", () => {
   ]);
 });
 
-test("the home of Gemini › links no temporary file of another process", () => {
-  const { own, home, inside, cwd } = places();
+test("the home of Gemini › does not link temporary files of other processes", () => {
+  const { own, home, inside, cwd } = setUp();
   for (const name of ["GEMINI.md", "projects.json.123.tmp", "state.lock"]) writeFileSync(join(own, name), "");
   home.create([HOOK], [], cwd);
   expect(
@@ -105,7 +105,7 @@ test.each([
     false,
   ],
 ])("the home of Gemini › expects %s", (_what, env, settings, expected) => {
-  const { own, env: home } = places();
+  const { own, env: home } = setUp();
   writeFileSync(join(own, "settings.json"), settings);
   expect(new GeminiHome(join(own, "../private"), { ...home, ...env }).usesKeychain).toBe(expected);
 });

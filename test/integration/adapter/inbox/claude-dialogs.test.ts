@@ -9,7 +9,7 @@ const KEY = "sk-ant-0123456789abcdefghijklmnop";
 const trusted = { hasCompletedOnboarding: true, projects: { "/srv": { hasTrustDialogAccepted: true } } };
 
 test.each<[string, object | string, { key?: string; mode?: PermissionMode }, string | undefined]>([
-  ["none after all answers", trusted, {}, undefined],
+  ["no dialog after all answers", trusted, {}, undefined],
   ["its first start", {}, {}, "its first-start dialog"],
   [
     "trust in the directory",
@@ -19,13 +19,13 @@ test.each<[string, object | string, { key?: string; mode?: PermissionMode }, str
   ],
   ["a key without an answer", trusted, { key: KEY }, "the API key dialog"],
   [
-    "none for a key with an answer",
+    "no dialog for a key with an answer",
     { ...trusted, customApiKeyResponses: { approved: [KEY.slice(-20)] } },
     { key: KEY },
     undefined,
   ],
   ["the bypass of permissions", trusted, { mode: "bypassPermissions" }, "the bypass permissions dialog"],
-  ["none in the middle of a write", '{"hasComp', {}, undefined],
+  ["no dialog in the middle of a write", '{"hasComp', {}, undefined],
 ])("dialogs of claude › expects %s", (_what, memory, { key, mode = "default" }, expected) => {
   const directory = temporaryDirectory();
   const text = typeof memory === "string" ? memory : JSON.stringify(memory);
@@ -34,6 +34,6 @@ test.each<[string, object | string, { key?: string; mode?: PermissionMode }, str
   expect(expectedDialog(env, "/srv/repo", mode)?.name).toBe(expected);
 });
 
-test("dialogs of claude › expects none without its file", () => {
+test("dialogs of claude › expects no dialog without claude's file", () => {
   expect(expectedDialog({ HOME: temporaryDirectory() }, "/srv/repo", "default")).toBeUndefined();
 });

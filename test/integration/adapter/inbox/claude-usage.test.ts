@@ -26,7 +26,7 @@ function conversation() {
   return { directory, transcript, usage: new ClaudeUsage(START) };
 }
 
-test("ClaudeUsage › counts each message once, with its largest count, and only news", () => {
+test("ClaudeUsage › counts each message once, with its largest count, and returns only new usage", () => {
   const { transcript, usage } = conversation();
   expect(usage.take(transcript)).toBeUndefined();
   const whole = entry("b", [1, 1]);

@@ -42,7 +42,7 @@ describe("typing a message into a pane (S29)", () => {
     expect(reader.submitted()).toEqual(["one two three"]);
   });
 
-  test("holds several lines back when tmux reports no bracketed paste", async () => {
+  test("holds a message of several lines when tmux reports no bracketed paste", async () => {
     const { t, reader } = await start("unbracketed");
     // The answer of tmux 3.6.
     const call = async (command: readonly string[]) =>
@@ -68,7 +68,7 @@ describe("typing a message into a pane (S29)", () => {
     expect([t.tmux("list-buffers"), t.tmux("show-buffer")]).toEqual(before);
   });
 
-  test("types into no other pane when panes are synchronized", async () => {
+  test("does not type into another pane when panes are synchronized", async () => {
     const { t, reader } = await start();
     t.tmux("split-window", "-d", "-t", reader.pane, "--", "env", "cat");
     t.tmux("set-option", "-w", "-t", reader.pane, "synchronize-panes", "on");
@@ -98,7 +98,7 @@ describe("typing is held (S29)", () => {
     expect(reader.submitted()).toEqual([FORTY]);
   });
 
-  test("while the user has a draft in the input, even blanks", async () => {
+  test("while the user has a draft in the input, even if it is only spaces", async () => {
     const { t, reader } = await start();
     await t.attach("=work");
     for (const draft of ["git pu", "  "]) {
@@ -241,7 +241,7 @@ describe("pressing Enter", () => {
     const { t, reader } = await start();
     const server = beforeEnter(t, async () => {
       t.tmux("send-keys", "-t", reader.pane, "-l", " and more");
-      await eventually("the person's words", () => reader.shows().includes("and more"));
+      await eventually("the user's words", () => reader.shows().includes("and more"));
     });
     const unsent = await typeMessage(server, reader.place, "hello", options(reader));
     expect(unsent).toMatchObject({ kind: "unsent", why: "screen-changed" });
@@ -342,32 +342,32 @@ function screenText(s: KeyReader["idleScreen"]): string {
   return `${[head.join("\t"), ...s.rows].join("\n")}\n`;
 }
 
-/** Runs `happens` before each tmux call. */
-function beforeEachCall(t: PrivateTmux, happens: (call: number) => Promise<void>): PrivateTmux["server"] {
+/** Runs `act` before each tmux call. */
+function beforeEachCall(t: PrivateTmux, act: (call: number) => Promise<void>): PrivateTmux["server"] {
   let calls = 0;
   return {
     ...t.server,
     call: async (command) => {
       calls += 1;
-      await happens(calls);
+      await act(calls);
       return t.server.call(command);
     },
     batch: async (commands) => {
       calls += 1;
-      await happens(calls);
+      await act(calls);
       return t.server.batch(commands);
     },
   };
 }
 
-/** Runs `happens` before the second command that types. */
-function beforeEnter(t: PrivateTmux, happens: () => Promise<void>): PrivateTmux["server"] {
+/** Runs `act` before the second command that types. */
+function beforeEnter(t: PrivateTmux, act: () => Promise<void>): PrivateTmux["server"] {
   let typed = 0;
   return {
     ...t.server,
     batch: async (commands) => {
       typed += 1;
-      if (typed === 2) await happens();
+      if (typed === 2) await act();
       return t.server.batch(commands);
     },
   };

@@ -121,7 +121,7 @@ describe("background command", () => {
     const { taskId } = await start(
       "trap '' TERM; echo $$ >parent; sh -c 'trap \"\" TERM; echo $$ >child; sleep 600; sleep 600'",
     );
-    await eventually("both", () => existsSync(join(cwd, "child")) && pidIn("child") > 0);
+    await eventually("both pids", () => existsSync(join(cwd, "child")) && pidIn("child") > 0);
     const stopped = await taskStopTool.execute({ task_id: taskId }, context());
     expect(stopped).toMatchObject({ content: `${taskId} was stopped.`, data: { status: "killed" } });
     expect([isRunning("parent"), isRunning("child")]).toEqual([false, false]);
@@ -134,7 +134,7 @@ describe("background command", () => {
   test("ends with its agent, without a notice", async () => {
     await start("echo $$ >one; sleep 600");
     await start("echo $$ >two; sleep 600");
-    await eventually("both", () =>
+    await eventually("both pids", () =>
       ["one", "two"].every((name) => existsSync(join(cwd, name)) && pidIn(name) > 0),
     );
     await background.endAll();
@@ -168,7 +168,7 @@ describe("background command", () => {
     await start("true");
   });
 
-  test("is shortened in its notice, and reports if it is too long for the system", async () => {
+  test("is shortened in its notice; one that is too long for the system is reported as failed", async () => {
     const words = `echo ${"word ".repeat(100)}`;
     await start(words);
     await eventually("its end", () => notices.length === 1);
@@ -190,16 +190,16 @@ describe("background command", () => {
     expect((await taskStopTool.execute({ task_id: "bash-0" }, context())).isError).toBe(true);
   });
 
-  test("is forgotten after many later ones have ended", async () => {
+  test("is forgotten after many later commands have ended", async () => {
     const work = async () => ({ status: "completed" as const, how: "done" });
     const first = background.start("bash", "first", work);
     for (let i = 0; i < 130; i += 1) {
       background.start("bash", `${i}`, work);
       await Promise.resolve();
     }
-    await eventually("all ended", () => background.running === 0);
+    await eventually("the end of all commands", () => background.running === 0);
     background.start("bash", "last", work);
-    await eventually("the last", () => background.running === 0);
+    await eventually("the end of the last command", () => background.running === 0);
     expect((await output(first?.taskId ?? "")).isError).toBe(true);
   });
 });

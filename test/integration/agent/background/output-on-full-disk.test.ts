@@ -10,7 +10,7 @@ import { type Disk, MAY_MOUNT, memoryDisk } from "../../../support/storm/disk.ts
 const signal = new AbortController().signal;
 
 /** A task in the background whose output file is on a small disk. */
-function onSmallDisk(): { disk: Disk; file: OutputFile; path: string; look(): Promise<string> } {
+function onSmallDisk(): { disk: Disk; file: OutputFile; path: string; readOutput(): Promise<string> } {
   const disk = memoryDisk("4m");
   const cwd = temporaryDirectory();
   const directory = outputDirectory(cwd);
@@ -31,28 +31,28 @@ function onSmallDisk(): { disk: Disk; file: OutputFile; path: string; look(): Pr
     disk,
     file: file as unknown as OutputFile,
     path: started?.outputFile ?? "",
-    look: async () => (await taskOutputTool.execute(task, context)).content,
+    readOutput: async () => (await taskOutputTool.execute(task, context)).content,
   };
 }
 
 test.skipIf(!MAY_MOUNT)(
-  "OutputFile › writes what a full disk did not take with the next output",
+  "OutputFile › writes the output that a full disk refused once there is space again",
   async () => {
-    const { disk, file, path, look } = onSmallDisk();
+    const { disk, file, path, readOutput } = onSmallDisk();
     file.add("stdout", "first\n");
     disk.fill(0);
     file.add("stdout", `${"x".repeat(9_000)}\n`);
     file.add("stderr", "last\n");
-    const full = await look();
+    const full = await readOutput();
     expect(full).toMatch(/is not in .* yet: ENOSPC/);
     expect(full).toMatch(/first\nx{9000}\nlast$/);
     disk.empty();
-    expect(await look()).toMatch(/is still running\nfirst\nx{9000}\nlast$/);
+    expect(await readOutput()).toMatch(/is still running\nfirst\nx{9000}\nlast$/);
     expect(readFileSync(path, "utf8")).toBe(`first\n${"x".repeat(9_000)}\nlast\n`);
   },
 );
 
-test.skipIf(!MAY_MOUNT)("OutputFile › says how much is missing when the disk was full for long", async () => {
+test.skipIf(!MAY_MOUNT)("OutputFile › says how many characters a full disk has lost", async () => {
   const { disk, file, path } = onSmallDisk();
   file.add("stdout", "first\n");
   disk.fill(0);

@@ -135,14 +135,14 @@ describe("compaction near the end of the context window", () => {
   test("keeps memory and requests bounded over 1,000 turns", async () => {
     await serve(20_000, () => say("unasked"));
     let summaries = 0;
-    let longest = 0;
+    let maxTokens = 0;
     const model: Model = {
       name: "m",
       window: 20_000,
       async *stream({ messages }) {
         const text = JSON.stringify(messages);
         const tokens = Math.ceil(text.length / 4);
-        longest = Math.max(longest, tokens);
+        maxTokens = Math.max(maxTokens, tokens);
         const isSummary = text.includes(JSON.stringify(ASK_FOR_SUMMARY).slice(1, 60));
         if (isSummary) summaries += 1;
         const content = [{ type: "text", text: isSummary ? "short" : "fine" }] as const;
@@ -157,13 +157,13 @@ describe("compaction near the end of the context window", () => {
     // Writing a thousand lines to disk would take most of the time.
     const transcript = { ...openTranscript(path(), { sessionId: "s1" }), append: () => undefined };
     const ada = agent({ model, transcript });
-    let most = 0;
+    let maxMessages = 0;
     for (let i = 0; i < 1_000; i += 1) {
       await ada.run(input(`${i} ${"y".repeat(3_000)}`, [`k${i}`]), never);
-      most = Math.max(most, ada.messages.length);
+      maxMessages = Math.max(maxMessages, ada.messages.length);
     }
-    expect(most).toBeLessThan(40);
-    expect(longest).toBeLessThan(20_000);
+    expect(maxMessages).toBeLessThan(40);
+    expect(maxTokens).toBeLessThan(20_000);
     expect(summaries).toBeGreaterThan(30);
   });
 
@@ -376,7 +376,7 @@ describe("compaction with an unusable summary", () => {
     ).toContain("HALF OF IT");
   });
 
-  test("does without a summary if the server rejects tool_choice", async () => {
+  test("continues without a summary if the server rejects tool_choice", async () => {
     const unknown = {
       kind: "error",
       status: 400,
@@ -445,7 +445,7 @@ describe("conversation too long for the server", () => {
     expect(api.requests.some(asksForSummary)).toBe(true);
   });
 
-  test("is shortened for the summary request, and compacted without a summary if that never fits", async () => {
+  test("is shortened for the summary request, and compacted without a summary if the request never fits", async () => {
     await serve(100_000, (_, summary) =>
       summary
         ? { kind: "error", status: 400, type: "invalid_request_error", message: "prompt is too long" }
@@ -465,7 +465,7 @@ describe("conversation too long for the server", () => {
     );
   });
 
-  test("fails the turn with the server's message if even a short one is refused", async () => {
+  test("fails the turn with the server's message if even a short conversation is refused", async () => {
     await serve(
       0,
       () => say("never"),
@@ -476,7 +476,7 @@ describe("conversation too long for the server", () => {
       failure: expect.stringContaining("prompt is too long"),
     });
     expect(api.requests.length).toBeLessThan(20);
-    // One compaction for each refusal, and none of a conversation that is already compact.
+    // Each refusal compacts once; a conversation that is already compact is not compacted again.
     expect(events.filter(({ type }) => type === "compacting")).toHaveLength(3);
   });
 
@@ -541,7 +541,7 @@ describe("resumed compacted conversation (S51)", () => {
     expect(refused()).toBeGreaterThan(before);
   });
 
-  test("is read back to its newest compaction, or further if that line is damaged", async () => {
+  test("is read back to its newest compaction, or further back if that line is damaged", async () => {
     await serve(20_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
     const ada = agent();
     for (let i = 1; i <= 6; i += 1) await ada.run(input(`request ${i} ${"y".repeat(8_000)}`), never);

@@ -15,7 +15,7 @@ import { eventually } from "../../../support/timing/eventually.ts";
 const LONG = "x".repeat(5_000);
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "One." }, { say: "Two." }, { say: "Three." }] } };
 
-interface World {
+interface Setup {
   readonly disk: Disk;
   readonly ada: Agent;
   readonly path: string;
@@ -26,7 +26,7 @@ interface World {
 }
 
 /** An agent whose conversation is on a small disk. */
-function world(more: Partial<AgentOptions> = {}): World {
+function agentOnSmallDisk(more: Partial<AgentOptions> = {}): Setup {
   const disk = memoryDisk("1m");
   const path = join(disk.path, "s1.jsonl");
   const cwd = temporaryDirectory();
@@ -71,7 +71,7 @@ function textsIn(path: string): string[] {
 test.skipIf(!MAY_MOUNT)(
   "a turn on a full disk › waits before it calls the model, reports that once, and continues",
   async () => {
-    const { disk, ada, path, recorded, kinds } = world();
+    const { disk, ada, path, recorded, kinds } = agentOnSmallDisk();
     await ada.run(input("first", "k1"), never);
     disk.fill(0);
     const turn = ada.run(input(LONG, "k2"), never);
@@ -99,13 +99,13 @@ test.skipIf(!MAY_MOUNT)(
 test.skipIf(!MAY_MOUNT)(
   "an interrupt on a full disk › ends the turn at once, and its message counts as received once it is written",
   async () => {
-    const { disk, ada, path, recorded, kinds } = world();
+    const { disk, ada, path, recorded, kinds } = agentOnSmallDisk();
     await ada.run(input("first", "k1"), never);
     disk.fill(0);
-    const person = new AbortController();
-    const turn = ada.run(input(LONG, "k2"), person.signal);
+    const interrupt = new AbortController();
+    const turn = ada.run(input(LONG, "k2"), interrupt.signal);
     await eventually("the report", () => kinds("unsaved").length > 0);
-    person.abort();
+    interrupt.abort();
     expect(await turn).toMatchObject({ outcome: "interrupted" });
     expect([...ada.handledKeys, ...recorded]).toEqual(["k1", "k2", "k1"]);
     disk.empty();
@@ -116,13 +116,13 @@ test.skipIf(!MAY_MOUNT)(
 );
 
 test.skipIf(!MAY_MOUNT)("an agent that ends on a full disk › reports the lost input", async () => {
-  const { disk, ada, path, kinds } = world();
+  const { disk, ada, path, kinds } = agentOnSmallDisk();
   await ada.run(input("first", "k1"), never);
   disk.fill(0);
-  const person = new AbortController();
-  const turn = ada.run(input(LONG, "k2"), person.signal);
+  const interrupt = new AbortController();
+  const turn = ada.run(input(LONG, "k2"), interrupt.signal);
   await eventually("the report", () => kinds("unsaved").length > 0);
-  person.abort();
+  interrupt.abort();
   await turn;
   await ada.end();
   expect(kinds("unsaved").at(-1)).toMatchObject({ isLost: true, failure: expect.stringContaining("ENOSPC") });

@@ -7,9 +7,9 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
 test("openTranscript › keeps the next message if a write was cut off in the middle of a line", () => {
   const path = join(temporaryDirectory(), "s1.jsonl");
   const transcript = openTranscript(path, { sessionId: "s1" });
-  transcript.append(said("first"));
+  transcript.append(userMessage("first"));
   appendFileSync(path, '{"type":"user","mess');
-  transcript.append(said("second"));
+  transcript.append(userMessage("second"));
   const { messages } = openTranscript(path, { sessionId: "s1" }).restored;
   expect(messages.map(({ content }) => content)).toEqual([
     [{ type: "text", text: "first" }],
@@ -17,21 +17,21 @@ test("openTranscript › keeps the next message if a write was cut off in the mi
   ]);
 });
 
-test("openTranscript › says which lines it leaves out, except those of a newer version and an incomplete last one", () => {
+test("openTranscript › says how many lines it leaves out, not counting lines of a newer version and an incomplete last line", () => {
   const path = join(temporaryDirectory(), "s1.jsonl");
   const { append } = openTranscript(path, { sessionId: "s1" });
-  for (const text of ["first", "second", "third"]) append(said(text));
+  for (const text of ["first", "second", "third"]) append(userMessage(text));
   appendFileSync(path, '{"type":"newer","text":"?"}\n{"type":"user","mess');
   expect(openTranscript(path, { sessionId: "s1" }).restored.damage).toBeUndefined();
   const lines = readFileSync(path, "utf8").split("\n");
   const damaged = lines.map((line, i) => (i === 1 ? "\0".repeat(20) : i === 3 ? '{"type":"user"}' : line));
   writeFileSync(path, damaged.join("\n"));
   const { messages, damage } = openTranscript(path, { sessionId: "s1" }).restored;
-  expect(messages).toEqual([said("second").message]);
+  expect(messages).toEqual([userMessage("second").message]);
   expect(damage).toBe(`2 lines of the conversation cannot be read, and are left out: ${path}`);
 });
 
-test("openTranscript › says that a file is empty, or what it is", () => {
+test("openTranscript › reports an empty file, and throws if the path is not a file", () => {
   const path = join(temporaryDirectory(), "s1.jsonl");
   writeFileSync(path, "");
   expect(openTranscript(path, { sessionId: "s1" }).restored.damage).toContain("is empty");
@@ -40,6 +40,6 @@ test("openTranscript › says that a file is empty, or what it is", () => {
   expect(() => openTranscript(directory, { sessionId: "s2" })).toThrow(`${directory} cannot be read`);
 });
 
-function said(text: string) {
+function userMessage(text: string) {
   return { type: "user", message: { role: "user", content: [{ type: "text", text }] } } as const;
 }

@@ -28,17 +28,17 @@ function opened() {
   });
   const file = variables.prepare("a");
   const lines = async (isOutside = false) => exportLines(await variables.assignments(isOutside));
-  const kept = async (text: string) => {
+  const keep = async (text: string) => {
     writeFileSync(file, text);
     return variables.keep("a", ENV);
   };
-  return { directory, variables, file, lines, kept };
+  return { directory, variables, file, lines, keep };
 }
 
 describe("SessionVariables", () => {
   test("keeps each line once, the newest last", async () => {
-    const { file, kept } = opened();
-    expect(await kept("export A=1\nB=2 # why\nexport C=\nexport A='1'\n")).toEqual([]);
+    const { file, keep } = opened();
+    expect(await keep("export A=1\nB=2 # why\nexport C=\nexport A='1'\n")).toEqual([]);
     expect(readFileSync(file, "utf8")).toBe("export B='2'\nexport C=\nexport A='1'\n");
   });
 
@@ -62,8 +62,8 @@ describe("SessionVariables", () => {
     "GIT_CONFIG_VALUE_0",
     "GIT_EXTERNAL_DIFF",
   ])("leaves out %s", async (name) => {
-    const { file, kept, lines } = opened();
-    expect(await kept(`export A=1 ${name}=/x\n`)).toEqual([
+    const { file, keep, lines } = opened();
+    expect(await keep(`export A=1 ${name}=/x\n`)).toEqual([
       `left out, since hooks must not set these variables for an agent's commands: ${name}`,
     ]);
     expect(readFileSync(file, "utf8")).toBe("export A='1'\n");
@@ -75,19 +75,19 @@ describe("SessionVariables", () => {
   test.each(["PATH", "LD_LIBRARY_PATH", "NODE_OPTIONS", "GIT_AUTHOR_NAME", "GIT_SSH_COMMAND", "PYTHONPATH"])(
     "sets %s",
     async (name) => {
-      const { kept, lines } = opened();
-      expect(await kept(`export ${name}=/x\n`)).toEqual([]);
+      const { keep, lines } = opened();
+      expect(await keep(`export ${name}=/x\n`)).toEqual([]);
       expect(await lines()).toBe(`export ${name}='/x'\n`);
     },
   );
 
-  test("masks a secret in any spelling, and sets no variable that is one", async () => {
-    const { file, kept } = opened();
+  test("redacts a known secret in any spelling, and leaves out variables that contain another secret", async () => {
+    const { file, keep } = opened();
     const text = String.raw`declare -x A="hunter2\$hunter2"
 export B='hunt''er2$hunter2' C=$'hunter2\x24hunter2' D=hunter2\$hunter2/x E_TOKEN=abcdefgh
 export HTTPS_PROXY=http://ada:password1@proxy:3128
 `;
-    expect(await kept(text)).toEqual([
+    expect(await keep(text)).toEqual([
       "left out, since teams must not save the values of secrets: E_TOKEN, HTTPS_PROXY",
     ]);
     expect(readFileSync(file, "utf8")).toBe(
@@ -95,12 +95,12 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     );
   });
 
-  test("names what is left out in one line of each kind, without secrets or control characters", async () => {
-    const { kept } = opened();
+  test("names what is left out in one line for each reason, without secrets or control characters", async () => {
+    const { keep } = opened();
     const others = `run \x1b[31mx --key=sesame-sesame\n${"touch x\n".repeat(999)}`;
     // A hook may print all its variables.
     const same = "export HOME=/home/ada NPM_TOKEN=sesame-sesame\n";
-    const [line = "", ...more] = await kept(`${same}export IFS=x TEAMS_A=1 TEAMS_B=2\n${others}`);
+    const [line = "", ...more] = await keep(`${same}export IFS=x TEAMS_A=1 TEAMS_B=2\n${others}`);
     expect(line).toMatch(
       /^only assignments count in CLAUDE_ENV_FILE; left out: run .*--key=\[secret\] \(and 999 more\)$/,
     );
@@ -111,19 +111,19 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
   });
 
   test("ignores a file that is too long, and empties it", async () => {
-    const { file, kept, lines } = opened();
+    const { file, keep, lines } = opened();
     const long = `export A=1\n# ${"x".repeat(65_536)}\n`;
     writeFileSync(file, long);
     expect(await lines()).toBe("");
-    expect(await kept(long)).toEqual([
+    expect(await keep(long)).toEqual([
       "its CLAUDE_ENV_FILE is not a file of at most 65536 bytes, so it sets no variables",
     ]);
     expect(readFileSync(file, "utf8")).toBe("");
   });
 
   test("limits the variables of all hooks together", async () => {
-    const { variables, kept, lines } = opened();
-    expect(await kept(`export A=${"x".repeat(40_000)}\n`)).toEqual([]);
+    const { variables, keep, lines } = opened();
+    expect(await keep(`export A=${"x".repeat(40_000)}\n`)).toEqual([]);
     writeFileSync(variables.prepare("b"), `export B=${"x".repeat(40_000)}\n`);
     expect(await variables.keep("b", ENV)).toEqual([
       "the variables of all hooks have more than 65536 bytes, so it sets none",
@@ -131,7 +131,7 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     expect((await lines()).length).toBeLessThan(41_000);
   });
 
-  test("limits those of hooks that end at the same time, and sets those of one", async () => {
+  test("limits the variables of hooks that end at the same time, and keeps those of one hook", async () => {
     const { variables, lines } = opened();
     for (const name of ["a", "b"])
       writeFileSync(variables.prepare(name), `export ${name}=${"x".repeat(40_000)}\n`);
@@ -143,8 +143,8 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
   });
 
   test("leaves out a project's variables outside the sandbox", async () => {
-    const { variables, kept, lines } = opened();
-    await kept("export A=1\n");
+    const { variables, keep, lines } = opened();
+    await keep("export A=1\n");
     writeFileSync(variables.prepare("b"), "export B=1\n");
     await variables.keep("b", ENV);
     expect([await lines(), await lines(true)]).toEqual(["export A='1'\nexport B='1'\n", "export A='1'\n"]);
@@ -154,7 +154,7 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     ["a link to another file", (file: string, other: string) => symlinkSync(other, file)],
     ["a link to an endless file", (file: string) => symlinkSync("/dev/zero", file)],
     ["a link to itself", (file: string) => symlinkSync(file, file)],
-    ["another name of a file", (file: string, other: string) => linkSync(other, file)],
+    ["a hard link", (file: string, other: string) => linkSync(other, file)],
     ["a FIFO", (file: string) => void execFileSync("mkfifo", [file])],
   ])("neither reads nor changes what %s leads to", async (_, replace) => {
     const { directory, variables, file, lines } = opened();
@@ -196,7 +196,7 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     ]);
   });
 
-  test("cleans the files that a killed process has left", async () => {
+  test("redacts secrets in the files that a killed process has left", async () => {
     const { directory, variables, file } = opened();
     writeFileSync(file, "export A=sesame-sesame\n");
     writeFileSync(join(directory, "of-claude.sh"), "export A=sesame-sesame\n");

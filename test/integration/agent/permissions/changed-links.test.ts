@@ -10,7 +10,7 @@ import { parsePlaybook } from "../../../../src/schema/playbook.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 /**
- * Runs a command in a project whose link `docs` leads inside it, and answers each request with yes. After the first request the
+ * Runs a command in a project whose link `docs` leads inside it, and allows each request. After the first request the
  * link leads outside. Returns the number of requests, and whether the file outside was written.
  */
 async function requestsFor(command: string, changesLink: boolean): Promise<[number, boolean]> {
@@ -60,23 +60,23 @@ test.each([
   ["a quoted script in a loop", `for i in 1; do sh -c "tee docs/n < a"; done`],
   ["eval", "eval 'echo x > docs/n'"],
   ["a function", "f() { echo x > docs/n; }; f"],
-  ["a choice", "case x in x) echo x > docs/n;; esac"],
+  ["a case statement", "case x in x) echo x > docs/n;; esac"],
   ["a group with a redirection", "{ touch b; echo b; } > docs/n"],
   ["a redirection", "touch b; echo x > docs/n"],
   ["a redirection to a variable's directory", 'echo x > "$PWD/docs/n"'],
   ["a redirection below the home directory", 'touch b; echo x > "$HOME/project/docs/n"'],
   ["a variable", 'D=docs; echo x > "$D/n"'],
   ["a here-document that a shell runs", "bash <<E\necho x > docs/n\nE"],
-  ["an entered directory", "cd docs && echo x > n"],
+  ["a directory entered with cd", "cd docs && echo x > n"],
   ["the words of a command", "cp a docs/n"],
-])("a waiting call › is asked again if a link leads elsewhere: in %s", async (_, command) => {
+])("a waiting call › asks again if a link changes meanwhile: in %s", async (_, command) => {
   expect(await requestsFor(command, false)).toEqual([1, false]);
   expect(await requestsFor(command, true)).toEqual([2, true]);
 });
 
 // The bash of macOS has no coprocesses.
 test.skipIf(platform() === "darwin")(
-  "a waiting call › is asked again if a link leads elsewhere: in a coprocess",
+  "a waiting call › asks again if a link changes meanwhile: in a coprocess",
   async () => {
     const command = "coproc tee docs/n < a; wait";
     expect(await requestsFor(command, false)).toEqual([1, false]);
@@ -91,8 +91,8 @@ test.each([
     "a command after 600 other words",
     `touch ${Array.from({ length: 600 }, (_, i) => `b${i}`).join(" ")}; cat docs/n`,
   ],
-  ["a reading substitution", 'touch "$(cat docs/n)"'],
-])("a waiting call › is asked again if a link that it reads leads elsewhere: in %s", async (_, command) => {
+  ["a substitution that reads", 'touch "$(cat docs/n)"'],
+])("a waiting call › asks again if a link that it reads changes meanwhile: in %s", async (_, command) => {
   expect(await requestsFor(command, false)).toEqual([1, false]);
   expect(await requestsFor(command, true)).toEqual([2, false]);
 });

@@ -15,15 +15,15 @@ function homeWithRepository() {
   return { home, main };
 }
 
-interface Place {
+interface Directories {
   readonly home: string;
   readonly cwd: string;
-  /** A further working directory. */
+  /** An additional working directory. */
   readonly also?: string;
 }
 
-/** Returns which of the ways to write a file run without a question that only a person can answer. */
-function unguarded(path: string, { home, cwd, also }: Place): string[] {
+/** Returns the ways to write a file that do not cause a question that only a person may answer. */
+function unguarded(path: string, { home, cwd, also }: Directories): string[] {
   const question = {
     mode: "acceptEdits" as const,
     rules: { allow: ["Bash", "Write", "Edit"], ask: [], deny: [] },
@@ -44,7 +44,7 @@ function unguarded(path: string, { home, cwd, also }: Place): string[] {
     .map(({ tool, access }) => (access.kind === "command" ? access.command : tool));
 }
 
-test("a git directory › is guarded if it is that of the main worktree, seen from a linked one", () => {
+test("a git directory › is guarded if it belongs to the main worktree of a linked one", () => {
   const { home, main } = homeWithRepository();
   const cwd = join(home, "linked");
   git(main, "worktree", "add", "-q", cwd);
@@ -123,7 +123,7 @@ test.each([
     expect(unguarded(join(home, "myhooks/pre-commit"), { home, cwd: at })).toEqual([]);
 });
 
-test("core.hooksPath › is guarded in each repository if the user sets a relative one", () => {
+test("core.hooksPath › is guarded in each repository if the user sets a relative path", () => {
   const { home, main: cwd } = homeWithRepository();
   writeFileSync(join(home, ".gitconfig"), "[core]\n\thooksPath = .githooks\n");
   mkdirSync(join(cwd, "deep"));
@@ -131,13 +131,13 @@ test("core.hooksPath › is guarded in each repository if the user sets a relati
     expect(unguarded(join(cwd, ".githooks/pre-commit"), { home, cwd: at })).toEqual([]);
 });
 
-test("include.path › is guarded, because git obeys the file", () => {
+test("include.path › is guarded, because git reads that file", () => {
   const { home, main: cwd } = homeWithRepository();
   git(cwd, "config", "include.path", "../shared.config");
   expect(unguarded(join(cwd, "shared.config"), { home, cwd })).toEqual([]);
 });
 
-test("core.hooksPath › is guarded for a further working directory", () => {
+test("core.hooksPath › is guarded for an additional working directory", () => {
   const { home, main: also } = homeWithRepository();
   const cwd = join(home, "work");
   mkdirSync(cwd);
@@ -145,7 +145,7 @@ test("core.hooksPath › is guarded for a further working directory", () => {
   expect(unguarded(join(also, "tools/hooks/pre-commit"), { home, cwd, also })).toEqual([]);
 });
 
-test("an archive's configuration › ends no check if it includes an endless file, or itself", () => {
+test("an archive's configuration › is checked to its end even if it includes an endless file, or itself", () => {
   const { home, main: cwd } = homeWithRepository();
   const included = ["/dev/zero", "config", "../none", ".."].map((path) => `\tpath = ${path}\n`);
   writeFileSync(join(cwd, ".git/config"), `[core] hooksPath = ../myhooks\n[include]\n${included.join("")}`);

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the shell's, not ours
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are expansions of the shell
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -74,7 +74,7 @@ const PLACES = [
 
 describe.each(PLACES)("in %j", (place) => {
   test.each(HOSTILE)("%j stays one word", (value) => {
-    // A command substitution drops line ends at the end of its output; no value here ends in one.
+    // A command substitution drops trailing newlines; no value here ends in one.
     expect(run("bash", fill(place, value))).toBe(value);
     expect(readdirSync(cwd)).toEqual([]);
   });
@@ -87,7 +87,7 @@ test.each([
   ["a range in braces", "printf '<%s>' {{{v}}..3}", "1", "<{1..3}>"],
   ["an equals sign after it", "{{v}}=1; printf %s $ab", "ab", "1"],
   ["a redirection after it", "printf %s {{v}}>&1", "2", "2"],
-])("a plain value is quoted where it would join %s", (_, command, value, printed) => {
+])("a plain value is quoted if it would join %s", (_, command, value, printed) => {
   expect(run("bash", fill(command, value))).toBe(printed);
 });
 
@@ -95,7 +95,7 @@ describe("fillCommand", () => {
   const chars = fc.constantFrom(..."ab '\"\\$`(){}*?#;&|<>\n!~-=,.".split(""));
   const values = fc.string({ unit: chars, maxLength: 12 });
 
-  test("keeps each value as it is in every POSIX shell", () => {
+  test("inserts each value unchanged in bash and sh", () => {
     const places = ["printf %s {{v}}", 'printf %s "x{{v}}" | tail -c +2', "printf %s '{{v}}'"];
     fc.assert(
       fc.property(values, fc.constantFrom(...places), (value, place) => {
@@ -105,7 +105,7 @@ describe("fillCommand", () => {
     );
   });
 
-  test("runs nothing of a value, whatever command it is inserted in", () => {
+  test("does not run any part of a value, whatever the command around it", () => {
     const pieces =
       "echo |{{v}}|'|\"|$(|)|(|${x:-|${x#|}|$((|))|`|\\|\n| |;| #|$'|$|a|x=|<<<|[[ | ]]|==|=(|a[|]|<(|{a,|*|(("
         .split("|")
@@ -143,7 +143,7 @@ test.each([
   ["after a here-document", "cat <<'EOF'\nx\nEOF\necho {{v}}"],
   ["in backticks", "echo `echo {{v}}`"],
   ["in a parameter expansion", 'echo "${x:-{{v}}}"'],
-  // Quotes do not count in these.
+  // Quotes have no effect here.
   ["in a parameter expansion", 'echo "${x:-"{{v}}"}"'],
   ["in a parameter expansion", 'echo ${x["{{v}}"]}'],
   ["in arithmetic", 'echo $(( "{{v}}" ))'],
@@ -167,11 +167,11 @@ test("inserts a number in arithmetic", () => {
   expect(run("bash", fill("echo $(( {{v}} + 1 ))", "41"))).toBe("42\n");
 });
 
-test("refuses a NUL, which no command can hold", () => {
+test("refuses a NUL, which no command can contain", () => {
   expect(() => fill("echo {{v}}", "a\0b")).toThrow("{{v}} contains a NUL");
 });
 
-test("leaves a command without placeholders as it is, even a broken one", () => {
+test("leaves a command without placeholders unchanged, even a broken one", () => {
   expect(fill("echo 'it", "x")).toBe("echo 'it");
 });
 
@@ -189,16 +189,16 @@ describe("a permission rule", () => {
   };
 
   /** For fish, a backslash before the closing quote escapes it. */
-  const isOtherInFish = (value: string): boolean => /\\(?:'|$)/.test(value);
+  const differsInFish = (value: string): boolean => /\\(?:'|$)/.test(value);
 
-  test.each(HOSTILE.filter((value) => !isOtherInFish(value)))(
-    "allows the command that it names, with %j",
+  test.each(HOSTILE.filter((value) => !differsInFish(value)))(
+    "allows the command that it names, with the value %j",
     (value) => {
       expect(behavior("report -l {{v}}", value, { allow: ["Bash(report:*)"] })).toBe("allow");
     },
   );
 
-  test.each(HOSTILE.filter(isOtherInFish))("asks where fish reads a value otherwise, with %j", (value) => {
+  test.each(HOSTILE.filter(differsInFish))("asks if fish parses the value differently: %j", (value) => {
     expect(behavior("report -l {{v}}", value, { allow: ["Bash(report:*)"] })).toBe("ask");
   });
 
@@ -206,7 +206,7 @@ describe("a permission rule", () => {
     expect(behavior("{{v}} -rf x", "rm", { allow: ["Bash"], deny: ["Bash(rm:*)"] })).toBe("deny");
   });
 
-  test("denies an argument that a value holds", () => {
+  test("denies an argument that a value contains", () => {
     expect(behavior("git {{v}} origin", "push", { allow: ["Bash"], deny: ["Bash(git push:*)"] })).toBe(
       "deny",
     );

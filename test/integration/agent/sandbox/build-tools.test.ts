@@ -12,7 +12,7 @@ function write(directory: string, files: Readonly<Record<string, string>>): void
   }
 }
 
-/** A home directory that commands cannot write, as a user's: the test's own is in /tmp, which is private. */
+/** A home directory that commands cannot write to, as a user's: the test's home is in /tmp, which is private in the sandbox. */
 const READ_ONLY_HOME = { HOME: "/usr" };
 /** A cargo that rustup installed needs its toolchains, which are not in the test's home directory. */
 const rustup = process.env.RUSTUP_HOME ?? join(userInfo().homedir, ".rustup");
@@ -54,7 +54,7 @@ describeInSandbox("npm in the sandbox", () => {
     expect(tested.content).toMatch(/built[\s\S]*pass 1/);
   });
 
-  test("has a private cache, and installs no global package", async () => {
+  test("has a private cache, and cannot install a global package", async () => {
     const { bash } = await sandboxedAgent({ env: READ_ONLY_HOME, prepare: npmPackage });
     expect(
       await bash(

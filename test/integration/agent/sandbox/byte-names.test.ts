@@ -22,7 +22,7 @@ const textOf = (path: string): string => readFileSync(raw(path), "utf8");
 describe.skipIf(noSandbox !== undefined || platform() === "darwin")(
   "a command in the sandbox, near a name that is not UTF-8",
   () => {
-    test("changes no protected file below it, even through another name of its directory", async () => {
+    test("cannot change a protected file below it, even if its directory is renamed", async () => {
       const guarded = ["sub/d?/.envrc", "sub/d?/e/.vscode/tasks.json", "sub/g?/.git/config"];
       const { bash, project, unnamed } = await sandboxedAgent({
         prepare: (_, at) => {
@@ -39,7 +39,7 @@ describe.skipIf(noSandbox !== undefined || platform() === "darwin")(
       expect((await bash("echo x > made")).isError).toBe(false);
     });
 
-    test("reads no denied file below it, and none with such a name", async () => {
+    test("cannot read a denied file below it or with such a name", async () => {
       const names = ["one/d?/.env", "two/secret?"];
       const { bash, project, unnamed } = await sandboxedAgent({
         deny: ["Read(.env)", "Read(secret*)"],
@@ -55,7 +55,7 @@ describe.skipIf(noSandbox !== undefined || platform() === "darwin")(
       expect(unnamed.join()).toContain(`${project}/two is hidden from commands`);
     });
 
-    test("is reported if the name is in the working directory itself, which stays open", async () => {
+    test("can change files below such a name in the working directory itself, which is reported", async () => {
       const { bash, project, unnamed, newFiles } = await sandboxedAgent({
         deny: ["Read(.env)"],
         prepare: (_, at) => put(join(at, "d?/.envrc"), "mine"),
@@ -72,7 +72,7 @@ describe.skipIf(noSandbox !== undefined || platform() === "darwin")(
       expect(unnamed).toHaveLength(2);
     });
 
-    test("changes no configuration of a submodule with such a name", async () => {
+    test("cannot change the configuration of a submodule with such a name", async () => {
       const config = ".git/modules/lib/d?/config";
       const { bash, project } = await sandboxedAgent({
         prepare: (_, at) => {

@@ -22,7 +22,7 @@ const write = (path: string, text: string): void => {
 
 describeInSandbox("a command in the sandbox", () => {
   test("writes in the working directory and in its own /tmp, and nowhere else", async () => {
-    // Not in /tmp, which is another directory inside.
+    // Not in /tmp, which is a different directory in the sandbox.
     const outside = join(import.meta.dirname, `made-by-${process.pid}`);
     onTestFinished(() => rmSync(outside, { force: true }));
     const { bash, home, project } = await sandboxedAgent({
@@ -41,7 +41,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(existsSync(own)).toBe(false);
   });
 
-  test("cannot change the user's settings and record of trust where links to them lead", async () => {
+  test("cannot change the targets of links to the user's settings and trust record", async () => {
     const names = ["settings.json", "teams-trust.json", "agents/reviewer.md"];
     const { bash, project } = await sandboxedAgent({
       prepare: (home, at) => {
@@ -61,7 +61,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect((await bash("echo x > dotfiles/other")).isError).toBe(false);
   });
 
-  test("sees no keys and logins, even in a working directory", async () => {
+  test("cannot read keys and logins, even in a working directory", async () => {
     const keyring = ".local/share/keyrings/login.keyring";
     const logins = [".ssh/id_ed25519", ".netrc", ".config/gh/hosts.yml", ".claude/.credentials.json"];
     const secrets = [...logins, keyring];
@@ -80,7 +80,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(result.content).not.toContain("id_ed25519\n");
   });
 
-  test("sees no file that a Read rule denies, and writes none that an Edit rule denies", async () => {
+  test("cannot read a file that a Read rule denies, or write one that an Edit rule denies", async () => {
     const deny = ["Read(.env)", "Read(keys/**)", "Read(~/notes/**)", "Edit(docs/**)", "Read", "Edit(broken"];
     const { bash, home, project } = await sandboxedAgent({
       deny,
@@ -104,7 +104,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect((await bash("cat plain")).content).not.toContain("readable");
   });
 
-  test("reads a hidden file that a setting names", async () => {
+  test("can read a hidden file that a setting names", async () => {
     const { bash, home } = await sandboxedAgent({
       also: [""],
       setting: { read: ["~/.npmrc"] },
@@ -119,7 +119,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(readFileSync(join(home, ".npmrc"), "utf8")).toBe("registry=x");
   });
 
-  test("writes the additional places that a setting names, except what is protected in them", async () => {
+  test("can write in additional directories that a setting names, except to protected files", async () => {
     const { bash, home } = await sandboxedAgent({
       setting: { write: ["~/cache", "~/missing"] },
       prepare: (at) => write(join(at, "cache/.envrc"), "mine"),
@@ -161,8 +161,8 @@ describeInSandbox("a command in the sandbox", () => {
     expect(readFileSync(join(project, "shared/mcp.json"), "utf8")).toBe("mine");
   });
 
-  test("cannot change the user's own programs in ~/bin, unless it works there", async () => {
-    for (const [also, left] of [
+  test("cannot change the user's own programs in ~/bin, unless that is a working directory", async () => {
+    for (const [also, expected] of [
       ["", "mine"],
       ["bin", "x\n"],
     ] as const) {
@@ -172,14 +172,14 @@ describeInSandbox("a command in the sandbox", () => {
       });
       const file = join(home, "bin/ls");
       await bash(`cat ${file} && { echo x > ${file} || mv ${file} ${file}.old || rm ${file}; }`);
-      expect(readFileSync(file, "utf8")).toBe(left);
+      expect(readFileSync(file, "utf8")).toBe(expected);
     }
   });
 
   test.each([
     { around: "the project", also: [] },
     { around: "the home directory", also: [""] },
-  ])("can change ~/bin while it is a working directory as well as $around", async ({ also }) => {
+  ])("can change ~/bin only while it is a working directory besides $around", async ({ also }) => {
     const { bash, home, workingDirs } = await sandboxedAgent({
       also,
       prepare: (at) => write(join(at, "bin/ls"), "mine"),
@@ -209,7 +209,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(newFiles).toEqual([".envrc"]);
   });
 
-  test("protects a file that appeared after the sandbox was opened", async () => {
+  test("cannot change a protected file that appeared after the sandbox was opened", async () => {
     const { bash, project } = await sandboxedAgent();
     write(join(project, ".envrc"), "mine");
     await bash("echo x > .envrc");
@@ -231,7 +231,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(newFiles.slice(4)).toEqual([".git"]);
   });
 
-  test("runs among hundreds of protected files, with git's protected first", async () => {
+  test("runs with hundreds of protected files; git's are protected first", async () => {
     const { bash, project } = await sandboxedAgent();
     await bash(
       "mkdir -p .git/hooks; for i in $(seq 400); do mkdir d$i; : > d$i/.envrc; : > .$i; done; mkdir .vscode",
@@ -240,7 +240,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(existsSync(join(project, ".git/hooks/pre-commit"))).toBe(false);
   });
 
-  test("cannot push files out of the protection with hundreds of nearer ones", async () => {
+  test("cannot strip files of their protection by creating hundreds of others", async () => {
     const mine = [".envrc", "sub/.claude/settings.json", ".vscode/tasks.json"];
     const { bash, project, newFiles } = await sandboxedAgent({
       prepare: (_, at) => {
@@ -253,7 +253,7 @@ describeInSandbox("a command in the sandbox", () => {
     for (const name of mine) expect(readFileSync(join(project, name), "utf8"), name).toBe("mine");
   });
 
-  test("does not run once its directory was replaced by a link", async () => {
+  test("does not run after its directory was replaced by a link", async () => {
     const { bash, project, home } = await sandboxedAgent();
     mkdirSync(join(home, "other"));
     renameSync(project, join(home, "moved"));
@@ -262,7 +262,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(readdirSync(join(home, "other"))).toEqual([]);
   });
 
-  test("has no secret variable, no socket of the session and no terminal of its starter", async () => {
+  test("has no secret variable, no socket of the session and no terminal of its parent", async () => {
     const { bash } = await sandboxedAgent({
       env: {
         GITHUB_TOKEN: "abcdefgh",
@@ -277,7 +277,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(content).not.toContain("tmux-");
   });
 
-  test("has no way out if its sandbox cannot be set up", async () => {
+  test("fails with SPAWN_FAILED if its sandbox cannot be set up", async () => {
     const opened = sandboxedAgent({ prepare: (_, at) => rmSync(at, { recursive: true }) });
     await expect(opened).rejects.toMatchObject({ code: "SPAWN_FAILED" });
   });

@@ -25,7 +25,7 @@ describeInSandbox("git in the sandbox", () => {
     expect(git(project, "log", "--format=%s", "-1")).toBe("merged");
   });
 
-  test("gives a command no editor and no keys to wait for, in a new sandbox and in a prepared one", async () => {
+  test("does not wait for an editor or a key, in a new sandbox and in a prewarmed one", async () => {
     const { bash } = await sandboxedAgent({ env: GIT_IDENTITY, prepare: (_, at) => repository(at) });
     for (let i = 0; i < 2; i += 1) {
       const command = "git commit -q --amend; read -r key <&2 || echo no key";
@@ -108,7 +108,7 @@ describeInSandbox("git in the sandbox", () => {
     expect(git(join(project, "../side"), "status", "--short")).toBe("");
   });
 
-  test("cannot change what makes git run commands in submodules, of other worktrees too", async () => {
+  test("cannot change what makes git run commands in submodules, even of other worktrees", async () => {
     const { bash, project } = await sandboxedAgent({
       env: GIT_IDENTITY,
       prepare: (at, main) => {
@@ -141,24 +141,24 @@ describeInSandbox("git in the sandbox", () => {
     }
   });
 
-  test.each(["", "own-hooks"])(
-    "cannot write hooks at the user's relative core.hooksPath, even if %j is new",
-    async (made) => {
-      const { bash, project } = await sandboxedAgent({
-        env: GIT_IDENTITY,
-        prepare: (at, main) => {
-          repository(main);
-          mkdirSync(join(main, made), { recursive: true });
-          writeFileSync(join(at, ".gitconfig"), "[core]\n\thooksPath = own-hooks\n");
-        },
-      });
-      await bash("mkdir -p own-hooks; echo evil > own-hooks/pre-commit; echo fine > b");
-      expect(existsSync(join(project, "own-hooks/pre-commit"))).toBe(false);
-      expect(existsSync(join(project, "b"))).toBe(true);
-    },
-  );
+  test.each([
+    ["does not exist", ""],
+    ["exists", "own-hooks"],
+  ])("cannot write hooks at the user's relative core.hooksPath if it %s", async (_, directory) => {
+    const { bash, project } = await sandboxedAgent({
+      env: GIT_IDENTITY,
+      prepare: (at, main) => {
+        repository(main);
+        mkdirSync(join(main, directory), { recursive: true });
+        writeFileSync(join(at, ".gitconfig"), "[core]\n\thooksPath = own-hooks\n");
+      },
+    });
+    await bash("mkdir -p own-hooks; echo evil > own-hooks/pre-commit; echo fine > b");
+    expect(existsSync(join(project, "own-hooks/pre-commit"))).toBe(false);
+    expect(existsSync(join(project, "b"))).toBe(true);
+  });
 
-  test("creates no hooks where a repository has none", async () => {
+  test("cannot create hooks in a repository that has none", async () => {
     const { bash, project } = await sandboxedAgent({
       env: GIT_IDENTITY,
       prepare: (_, at) => {
@@ -169,7 +169,7 @@ describeInSandbox("git in the sandbox", () => {
     expect(existsSync(join(project, ".git/hooks/pre-commit"))).toBe(false);
   });
 
-  test("leaves a rebase with commands behind, which runs them outside (a limit that the docs name)", async () => {
+  test("can leave a rebase whose commands later run outside the sandbox (a documented limit)", async () => {
     const { bash, project } = await sandboxedAgent({ env: GIT_IDENTITY, prepare: (_, at) => repository(at) });
     const result = await bash(
       `echo 2 > b; ${COMMIT}; printf '%s\\n' 'break' 'exec touch ran' > list; GIT_SEQUENCE_EDITOR='cp list' git rebase -qi HEAD~1`,
@@ -206,7 +206,7 @@ describeInSandbox("git in the sandbox", () => {
     expect(git(join(home, "victim"), "log", "--format=%s")).toBe("first");
   });
 
-  test("runs the next command although a repository was made of pipes and loops", async () => {
+  test("runs the next command even if the repository consists of pipes and link cycles", async () => {
     const { bash } = await sandboxedAgent();
     await bash(
       "mkdir -p .git; mkfifo .git/config .git/commondir; ln -s .envrc .envrc; ln -s hooks .git/hooks",

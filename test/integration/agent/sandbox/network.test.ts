@@ -10,10 +10,10 @@ import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sand
 
 /** Starts a server on loopback that answers with a text. @returns its port */
 async function server(text: string): Promise<number> {
-  const made = createServer((_, response) => response.end(text));
-  await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void made.close());
-  return (made.address() as AddressInfo).port;
+  const http = createServer((_, response) => response.end(text));
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void http.close());
+  return (http.address() as AddressInfo).port;
 }
 
 /** A program that asks the proxy of the environment: with CONNECT, and with a plain request. */
@@ -44,7 +44,7 @@ describeInSandbox("the network of a sandbox", () => {
     expect((await bash(direct)).content).toBe("ECONNREFUSED");
   });
 
-  test("reaches no private address that the list does not name", async () => {
+  test("does not reach a private address that the list does not name", async () => {
     const port = await server("hello");
     const { bash } = await sandboxedAgent({ setting: { network: ["*.example.org"] } });
     expect((await bash(ask("127.0.0.1", port))).content).toContain("connect 403");
@@ -65,7 +65,7 @@ describeInSandbox("the network of a sandbox", () => {
     expect((await bash(ask("model.test", 443))).content).toContain("connect 200");
     expect((await bash(ask("page.test", 8080))).content).toContain("get 200 hello");
     expect((await bash(ask("example.org", 443))).content).toContain("connect 403");
-    // Each command asks in both ways at once.
+    // Each command makes both requests at the same time.
     expect([...outer.asked].sort()).toEqual([
       "CONNECT model.test:443",
       "CONNECT page.test:8080",
@@ -76,7 +76,7 @@ describeInSandbox("the network of a sandbox", () => {
     expect((await bash("env")).content).not.toMatch(/hunter2|npm_config_proxy/);
   });
 
-  test("has no proxy if nothing is allowed, and this machine's if everything is", async () => {
+  test("has no proxy if nothing is allowed, and this machine's proxy if everything is", async () => {
     const env = { https_proxy: "http://ada:pw@127.0.0.1:1", NO_PROXY: "example.org" };
     const none = await sandboxedAgent({ env });
     expect((await none.bash("env | grep -i proxy; true")).content).not.toContain("=");
@@ -86,7 +86,7 @@ describeInSandbox("the network of a sandbox", () => {
     );
   });
 
-  test("is this machine's if everything is allowed", async () => {
+  test("is this machine's network if everything is allowed", async () => {
     const port = await server("hello");
     const { bash } = await sandboxedAgent({ setting: { network: "allow" } });
     const get = `node -e 'require("http").get("http://127.0.0.1:${port}", (r) => r.pipe(process.stdout))'`;
@@ -95,7 +95,7 @@ describeInSandbox("the network of a sandbox", () => {
 });
 
 describe("openConnectProxy", () => {
-  test("refuses a name that leads to an address which is not allowed", async () => {
+  test("refuses a name that resolves to an address which is not allowed", async () => {
     const port = await server("hello");
     const path = join(temporaryDirectory(), "proxy");
     const proxy = await openConnectProxy({ listen: { path }, mayReach: () => true, mayConnect: () => false });
@@ -105,7 +105,7 @@ describe("openConnectProxy", () => {
     ).toMatch(/^HTTP\/1.1 502 [\s\S]*localhost resolves to/);
   });
 
-  test("refuses a private address, and asks no proxy of the environment for it", async () => {
+  test("refuses a private address without asking the proxy of the environment for it", async () => {
     const path = join(temporaryDirectory(), "proxy");
     const outer = await startTestProxy({ "page.test": await server("hello") });
     const proxy = await openConnectProxy({
@@ -125,7 +125,7 @@ describe("openConnectProxy", () => {
     expect(outer.asked).toEqual([]);
   });
 
-  test("passes on what the proxy of the environment refuses, without its password", async () => {
+  test("passes on a refusal of the environment's proxy, without the proxy's password", async () => {
     const path = join(temporaryDirectory(), "proxy");
     const outer = await startTestProxy({}, { refusal: 407 });
     const proxy = await openConnectProxy({

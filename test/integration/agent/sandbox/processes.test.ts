@@ -16,7 +16,7 @@ const marked = (mark: string): number[] =>
 const agentWithCommand = script("sandboxed-command");
 
 describeInSandbox("a process in the sandbox", () => {
-  test("sees and signals no process outside", async () => {
+  test("cannot see or signal a process outside", async () => {
     const { bash } = await sandboxedAgent();
     const { content } = await bash(`ls /proc | grep -c '^[0-9]'; kill -0 ${process.pid} 2>&1; id -u`);
     expect(Number(content.split("\n")[0])).toBeLessThan(10);
@@ -27,7 +27,7 @@ describeInSandbox("a process in the sandbox", () => {
     const mark = `m${process.pid}-${Date.now()}`;
     const { bash, context } = await sandboxedAgent({ env: { MARK: mark } });
     await bash("sleep 1000 & setsid sleep 1000 & echo started");
-    await eventually("the end of what the command left", () => marked(mark).length === 0);
+    await eventually("the end of the command's background processes", () => marked(mark).length === 0);
     await bash("setsid sleep 1000 & sleep 1000", { run_in_background: true });
     await eventually("the background task", () => marked(mark).length >= 2);
     await context.background.endAll();

@@ -11,7 +11,7 @@ import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sand
 
 const server = scriptFile("mcp/server");
 
-/** Copies the server's script to where the sandbox shows it: /tmp is private inside. */
+/** Copies the server's script into the project: /tmp is private in the sandbox. */
 function inProject(project: string): string {
   const file = join(project, "server.mjs");
   copyFileSync(server(), file);
@@ -42,7 +42,7 @@ describeInSandbox("programs of a project", () => {
     expect(existsSync(join(home, "by-user"))).toBe(true);
   });
 
-  test("a hook sets variables for commands in the sandbox, which see its file and cannot change it", async () => {
+  test("a hook sets variables for commands in the sandbox, which can read its file but not change it", async () => {
     const directory = (home: string): string => join(home, ".claude", "session-env", "s");
     const { sandbox, project, home, env, context } = await sandboxedAgent({
       visible: (at) => [directory(at)],
@@ -88,7 +88,7 @@ describeInSandbox("programs of a project", () => {
     expect((await run('echo "[$X]"')).content).toBe("[]");
   });
 
-  test("a hook that the sandbox cannot start is a failed hook", async () => {
+  test("a hook fails with a notice if the sandbox cannot start it", async () => {
     const { project, env } = await sandboxedAgent();
     const notices: string[] = [];
     const hooks = new Hooks({
@@ -105,8 +105,8 @@ describeInSandbox("programs of a project", () => {
   });
 
   test.each([true, false])(
-    "a stdio server runs in the sandbox unless it is excepted (%s)",
-    async (isExcepted) => {
+    "a stdio server runs in the sandbox unless it is excluded (%s)",
+    async (isExcluded) => {
       const { sandbox, project, home, env } = await sandboxedAgent({
         prepare: (at) => {
           mkdirSync(join(at, "logs"));
@@ -123,15 +123,15 @@ describeInSandbox("programs of a project", () => {
         env,
         variables: env,
         sandbox,
-        isOutside: () => isExcepted,
+        isOutside: () => isExcluded,
         onFailure: (_, reason) => failures.push(reason),
         onLeftOut: () => undefined,
         onSlow: () => undefined,
       });
       onTestFinished(close);
-      // It writes its log outside of the working directory, which fails its start in the sandbox.
-      expect(tools.length > 0).toBe(isExcepted);
-      expect(failures.join()).toMatch(isExcepted ? /^$/ : /EROFS|ENOENT|read-only/i);
+      // The server writes its log outside the working directory, so it cannot start in the sandbox.
+      expect(tools.length > 0).toBe(isExcluded);
+      expect(failures.join()).toMatch(isExcluded ? /^$/ : /EROFS|ENOENT|read-only/i);
     },
   );
 

@@ -14,7 +14,7 @@ import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 /** Returns a backend whose workers are functions: each announces readiness, then runs its function. */
-function home(
+function backendWith(
   t: PrivateTmux,
   workers: Record<string, (start: WorkerStart) => Promise<number>>,
   problem: (text: string) => void = () => undefined,
@@ -26,7 +26,7 @@ function home(
     replaceFile(paths.status, JSON.stringify({ ...common, process, instance, shared: true, state: "idle" }));
     announceReady(paths);
     const worker = workers[name];
-    if (worker === undefined) throw new Error(`nobody is called ${name}`);
+    if (worker === undefined) throw new Error(`no worker is named ${name}`);
     return worker(start);
   };
   const backend = inProcessBackend({ runWorker, problem });
@@ -50,7 +50,7 @@ const never = (): Promise<number> => new Promise(() => undefined);
 
 it("in-process backend › an uncaught error ends only the teammate whose code threw it", async () => {
   const t = privateTmux();
-  const { backend, spawn } = home(t, {
+  const { backend, spawn } = backendWith(t, {
     calm: untilAborted,
     late: (start) => {
       setTimeout(() => {
@@ -116,7 +116,7 @@ it("runAsAgent › runs code, and its later callbacks, with the agent's name and
 it("in-process backend › gives up a teammate that does not end in time, and silences it", async () => {
   const t = privateTmux();
   let seen: WorkerStart | undefined;
-  const { backend, spawn } = home(t, {
+  const { backend, spawn } = backendWith(t, {
     deaf: (start) => {
       seen = start;
       return never();
@@ -136,7 +136,7 @@ it("in-process backend › gives up a teammate that does not end in time, and si
 
 it("in-process backend › records a hangup for every teammate when the terminal is gone", async () => {
   const t = privateTmux();
-  const { backend, spawn } = home(t, { one: untilAborted, two: untilAborted });
+  const { backend, spawn } = backendWith(t, { one: untilAborted, two: untilAborted });
   const places = await spawn("one", "two");
   await backend.hangUp();
   for (const name of ["one", "two"]) expect(exitOf(t, name)).toMatchObject({ code: 129, signal: "SIGHUP" });
@@ -147,7 +147,7 @@ it("in-process backend › reports an ending that cannot be recorded, and marks 
   const t = privateTmux();
   let end = (_code: number): void => undefined;
   const problems: string[] = [];
-  const { backend, spawn } = home(
+  const { backend, spawn } = backendWith(
     t,
     { odd: () => new Promise((resolve) => (end = resolve)) },
     (text) => void problems.push(text),
@@ -169,7 +169,7 @@ it("whenAllIdle › resolves when all teammates are idle, and not before", async
     starts.set(start.request.name, start);
     return untilAborted(start);
   };
-  const { backend, spawn } = home(t, { one: keep, two: keep });
+  const { backend, spawn } = backendWith(t, { one: keep, two: keep });
   await backend.whenAllIdle();
   const places = await spawn("one", "two");
   const resolved: string[] = [];
@@ -194,10 +194,10 @@ it("whenAllIdle › resolves when all teammates are idle, and not before", async
 
 it("in-process backend › another process can end a teammate through a file, and learns of the end", async () => {
   const t = privateTmux();
-  const { backend, spawn } = home(t, { one: untilAborted });
+  const { backend, spawn } = backendWith(t, { one: untilAborted });
   const [place] = await spawn("one");
   if (place === undefined) throw new Error("not started");
-  // A backend of another command, which holds no teammates.
+  // A backend of another command, which has no teammates.
   const elsewhere = inProcessBackend();
   expect(await elsewhere.present([place])).toEqual(new Set([place.instance]));
   expect(await elsewhere.end?.(place, 50)).toEqual([process.pid]);

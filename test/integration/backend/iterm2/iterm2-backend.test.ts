@@ -16,7 +16,7 @@ import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 describe("spawning in iTerm2", () => {
   test("opens one window for each agent, shows only a script's path on the command line, and restores the focus", async () => {
     const { t, terminal, backend } = subject();
-    // Together more than a pipe holds; one variable alone cannot exceed 128 KiB.
+    // Together larger than a pipe's buffer; one variable alone cannot exceed 128 KiB.
     const long = "s3cret'é\n".repeat(5_000);
     const env = { A: long, B: long, C: long, D: long };
     const outcomes = await backend.spawn(
@@ -37,7 +37,7 @@ describe("spawning in iTerm2", () => {
     // Only the files that every start leaves remain.
     expect(readdirSync(t.paths("audit").agent("ada").runtime).sort()).toEqual(["bell", "life", "ready"]);
     await endAll(backend, outcomes);
-    await eventually("the windows' end", () => terminal.sessions().length === 0);
+    await eventually("the windows to close", () => terminal.sessions().length === 0);
   });
 
   test("passes the caller's environment and the new session, but no other iTerm2 variable", async () => {
@@ -76,12 +76,12 @@ describe("spawning in iTerm2", () => {
     ["other-program", "SPAWN_FAILED", /it2 app get-focus failed/, /another program/],
   ] as const)(
     "explains the problem when it2 reports %s, and leaves nothing",
-    async (fault, code, said, hint) => {
+    async (fault, code, text, hint) => {
       const { t, terminal, backend } = subject();
       terminal.fail(fault);
       await expect(backend.spawn([requestFor(t, "ada")], { kind: "window" })).rejects.toMatchObject({
         code,
-        message: expect.stringMatching(said),
+        message: expect.stringMatching(text),
         hint: expect.stringMatching(hint),
       });
       expect(existsSync(t.paths("audit").agent("ada").run)).toBe(false);
@@ -158,7 +158,7 @@ describe("an iTerm2 window", () => {
       code: 139,
       lastLines: [ready],
     });
-    await eventually("what to press", async () =>
+    await eventually("the hint about its keys", async () =>
       (await backend.capture(ada, 10))?.some((line) => line.includes("q + Enter closes this pane")),
     );
     expect(await backend.present([ada])).toEqual(new Set([ada.instance]));
@@ -186,7 +186,7 @@ describe("an iTerm2 window", () => {
     expect(terminal.asked()).toEqual([]);
   });
 
-  test("gets the focus, unless its process is another one by now", async () => {
+  test("gets the focus, unless it has another process now", async () => {
     const { t, terminal, backend } = subject();
     const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
     const [ada] = placesOf(outcomes);
@@ -206,12 +206,12 @@ describe("an iTerm2 window", () => {
     await end(ada);
     await backend.close([ada]);
     expect(await backend.present([ada])).toEqual(new Set());
-    await eventually("the window's end", () => terminal.sessions().length === 0);
+    await eventually("the window to close", () => terminal.sessions().length === 0);
   });
 });
 
 describe("the iTerm2 launch line", () => {
-  test("does nothing with a cut script, or after its starter has gone", async () => {
+  test("does nothing with a truncated script, or after its starter has gone", async () => {
     const { t } = subject();
     const request = requestFor(t, "ada");
     await prepareLaunches([{ ...request, keptVariables: [], surface: "pane" }]);
@@ -220,8 +220,8 @@ describe("the iTerm2 launch line", () => {
       const { runtime } = request.paths;
       const [shell = "", ...args] = handover.command;
       const ended = run(shell, args, { env: t.env });
-      // Now it has opened the FIFO and waits for the rest.
-      await eventually("its reading", () =>
+      // Now the shell has opened the FIFO and waits for the rest.
+      await eventually("the shell to read", () =>
         processTable().some(({ pid, ppid }) => argvOf(pid) === "cat\0" && argvOf(ppid).includes(runtime)),
       );
       writeFileSync(join(runtime, "words"), words);
@@ -248,7 +248,7 @@ function argvOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    // It ended between listing and reading.
+    // The process ended between listing and reading.
     return "";
   }
 }

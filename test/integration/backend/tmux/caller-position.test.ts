@@ -12,7 +12,7 @@ import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmu
 const TEAM = { team: "audit", rootTag: "0123456789ab" };
 
 describe("the pane of $TMUX_PANE", () => {
-  test("is another one if the server was replaced: it is not split, and its session gets no window", async () => {
+  test("is a different pane if the server was replaced: it is not split, and its session gets no window", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const position = { callerPane: pane, callerSession: "$0", callerServer: serverPid(t) + 1 };

@@ -68,7 +68,7 @@ describe("focusPane", () => {
       }
       expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("teams-audit\nwork");
       expect(t.tmux("list-windows", "-t", "=work:").split("\n")).toHaveLength(2);
-      // Another client holds the session.
+      // Another client keeps the session alive.
       t.tmux("last-window", "-t", "=work:");
       t.tmux("unlink-window", "-t", `=work:${two.windowId}`);
       await t.attach("=work");
@@ -89,7 +89,7 @@ describe("focusPane", () => {
     expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(one.paneId);
   });
 
-  test("switches no client for a caller of another server with the same pane id (S39)", async () => {
+  test("does not switch a client for a caller of another server with the same pane id (S39)", async () => {
     const [t, other] = [privateTmux(), privateTmux()];
     const { pane } = t.session("work");
     const outside = other.session("elsewhere");

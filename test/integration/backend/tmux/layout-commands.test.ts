@@ -130,7 +130,7 @@ test("layOutTeam › applies to the team's windows only, persists, and includes 
   expect(sizes(t, window).join(" ")).toMatch(main("119x\\d+"));
   await resized({ width: 30, height: 12 });
   await resized(LARGE);
-  await eventually("its layout", () => main("119x\\d+").test(sizes(t, window).join(" ")));
+  await eventually("the team's layout", () => main("119x\\d+").test(sizes(t, window).join(" ")));
   placesOf(await backend.spawn([requestFor(t, "f")], { kind: "team-window", callerPane: user }));
   expect(sizes(t, window)).toHaveLength(6);
   expect(sizes(t, window).join(" ")).toMatch(main("119x\\d+"));
@@ -149,7 +149,7 @@ test.each(LAYOUTS)("layOutTeam › makes no pane below 20×5 in a window of 80×
   expect(await layOutTeam(t.server, TEAM, layout)).toEqual({ shared: 1, apart: 0 });
   await resized({ width: 80, height: 25 });
   await eventually("readable panes after the resize", () => tooSmall().length === 0);
-  // Undoes what the hook has done.
+  // Undo the layout of the hook.
   t.tmux("select-layout", "-t", window, "even-horizontal");
   expect(tooSmall()).toHaveLength(5);
   expect(await layOutTeam(t.server, TEAM, layout)).toEqual({ shared: 1, apart: 0 });
@@ -162,7 +162,7 @@ test.each(LAYOUTS)("layOutTeam › makes no pane below 20×5 in a window of 80×
 });
 
 test.each(LAYOUTS)(
-  "layOutTeam › puts no pane outside of a window that is too low for it (%s)",
+  "layOutTeam › puts no pane outside a window that is too low for the layout (%s)",
   async (layout) => {
     const { t, window, resized } = await watchedTeam();
     await resized({ width: 60, height: 9 });
@@ -186,7 +186,7 @@ test("layout hook › is set on the team window only: not on server, session or 
   expect(hooks()).toEqual(before);
 });
 
-/** Returns five teammates in a window that an attached user shows, with all panes at their planned places. */
+/** Returns five teammates in a window that an attached user sees, with all panes at their planned places. */
 async function watchedTeam() {
   const t = privateTmux();
   const { pane } = t.session();

@@ -6,7 +6,7 @@ import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
 
-test("a lead's session › gives a viewer back, and ends the client of a terminal that shows only it", async () => {
+test("a lead's session › returns a viewer to the previous session, and ends the client of a terminal without one", async () => {
   const { t, clients, session, client } = await watchedLead();
   await t.attach(`=${session.name}`);
   const direct = clients().find((line) => !line.startsWith(client));
@@ -16,7 +16,7 @@ test("a lead's session › gives a viewer back, and ends the client of a termina
   expect(clients()).toEqual([`${client} mine`]);
 });
 
-test("a lead's session › gives a viewer back before the lead ends, unless another pane stays", async () => {
+test("a lead's session › returns a viewer before the lead ends, unless another pane stays", async () => {
   const { t, clients, session, client } = await watchedLead();
   const other = t.tmux(
     "split-window",
@@ -33,7 +33,7 @@ test("a lead's session › gives a viewer back before the lead ends, unless anot
   await leaveOwnSession(t.inside(session.pane));
   expect(clients()).toEqual([`${client} teams-audit`]);
   t.tmux("kill-pane", "-t", other);
-  // The id of a pane on another server.
+  // The pane id belongs to another server.
   await leaveOwnSession({
     ...t.inside(session.pane),
     TMUX: t.inside(session.pane).TMUX?.replace(/,\d+,/, ",1,"),
@@ -43,7 +43,16 @@ test("a lead's session › gives a viewer back before the lead ends, unless anot
   expect(clients()).toEqual([`${client} mine`]);
 });
 
-/** A lead's session, with a user who came to it from the session `mine`; the session `other` is newer than that. */
+test("a lead's session › returns a viewer once, even if another process does so meanwhile", async () => {
+  const { t, clients, session, client } = await watchedLead();
+  // It runs after the clients are listed, and before they are switched.
+  t.tmux("set-hook", "-t", "=teams-audit:", "after-list-clients", `switch-client -c ${client} -t =mine:`);
+  await leaveOwnSession(t.inside(session.pane));
+  t.tmux("set-hook", "-u", "-t", "=teams-audit:", "after-list-clients");
+  expect(clients()).toEqual([`${client} mine`]);
+});
+
+/** Opens a lead's session, with a user who came from the session `mine`; the session `other` is newer than `mine`. */
 async function watchedLead() {
   const t = privateTmux();
   t.session("mine");

@@ -10,7 +10,7 @@ import { end, placesOf, requestFor } from "../../../support/backend/spawn-reques
 import { eventually } from "../../../support/timing/eventually.ts";
 import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
-/** Answers like a tmux client before 3.6 that calls a server of 3.6 or newer. Notes each wait below HOME. */
+/** Answers like a tmux client before 3.6 that calls a server of 3.6 or newer. Logs each wait in $HOME/waits. */
 const OLDER_CLIENT = `#!/bin/sh
 case "$*" in *wait-for*) echo >>"$HOME/waits" ;; esac
 echo 'server exited unexpectedly' >&2
@@ -25,7 +25,7 @@ test("a tmux client that reports the end of a living server › ends and starts 
   await expect(older.close([place])).rejects.toMatchObject(KEEPS_RUNNING);
   const placement = { kind: "team-window", callerPane: pane, callerServer: serverPid } as const;
   await expect(older.spawn([requestFor(t, "two")], placement)).rejects.toMatchObject(KEEPS_RUNNING);
-  // Its pane is closed with its process, whatever tmux says.
+  // Its pane is closed with its process, even if tmux reports an error.
   expect(await end(place)).toEqual({ left: [] });
   await older.close([place]);
   expect(await older.present([place])).toEqual(new Set());
@@ -38,7 +38,7 @@ test("the watch of a server › does not report its end if a client that cannot 
   void watch.gone.then(() => {
     isGone = true;
   });
-  // The watch itself reports only clients that have not ended when it looks.
+  // The watch reports only clients that still run, so the stand-in logs its waits.
   await eventually("a second wait", () => (fileSize(join(t.home, "waits")) ?? 0) > 1);
   expect(isGone).toBe(false);
   await t.killServer();

@@ -89,7 +89,7 @@ test("spawn › opens another window when the last pane of the team's window end
   expect(t.tmux("display-message", "-p", "-t", b?.paneId ?? "", "#{window_name}")).toBe("Audit");
 });
 
-test("closeTeamSession › closes exactly the session it opened: no other of its name, none on another server", async () => {
+test("closeTeamSession › closes only the session that was opened: no other of its name, none on another server", async () => {
   const t = privateTmux();
   t.session();
   const lead = { ...TEAM, teamTitle: "Audit", argv: ["env", "cat"], env: {} };

@@ -9,17 +9,17 @@ import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const OURS = { team: "crew", rootTag: "0123456789ab" };
 
-/** @param atStart the columns that the sidebar had at its start; undefined if it does not know them */
+/** @param atStart the columns that the sidebar had at its start; undefined if they are unknown */
 async function opened(atStart?: number) {
   const t = privateTmux();
-  const { pane: beside } = t.session("work", { width: 160, height: 40 });
-  const { pane } = await openSidebarPane(t.server, { ...OURS, neighbour: beside, argv: ["cat"] });
+  const { pane: caller } = t.session("work", { width: 160, height: 40 });
+  const { pane } = await openSidebarPane(t.server, { ...OURS, neighbour: caller, argv: ["cat"] });
   let widths: SidebarWidths | number | undefined = atStart;
   return {
     t,
-    beside,
+    caller,
     pane,
-    window: (width: number) => t.tmux("resize-window", "-t", beside, "-x", String(width), "-y", "40"),
+    window: (width: number) => t.tmux("resize-window", "-t", caller, "-x", String(width), "-y", "40"),
     width: () => Number(t.tmux("display-message", "-p", "-t", pane, "#{pane_width}")),
     adjust: async () => {
       widths = await keepSidebarWidth(t.server, { ...OURS, pane }, widths);
@@ -50,7 +50,7 @@ test("keepSidebarWidth › restores the width when the window changes, and keeps
   expect(width()).toBe(50);
 });
 
-test("keepSidebarWidth › restores the width that the sidebar had at its start, if the window changes before the first look", async () => {
+test("keepSidebarWidth › restores the width that the sidebar had at its start, if the window changes before the first check", async () => {
   const { window, width, adjust } = await opened(34);
   window(220);
   expect(width()).not.toBe(34);
@@ -62,20 +62,20 @@ test("keepSidebarWidth › restores the width that the sidebar had at its start,
 });
 
 test("keepSidebarWidth › leaves a zoomed window, and any pane except the team's sidebar, alone", async () => {
-  const { t, beside, pane, window, adjust } = await opened();
+  const { t, caller, pane, window, adjust } = await opened();
   const had = await adjust();
-  t.tmux("resize-pane", "-Z", "-t", beside);
+  t.tmux("resize-pane", "-Z", "-t", caller);
   window(200);
   expect(await adjust()).toEqual(had);
-  expect(t.tmux("display-message", "-p", "-t", beside, "#{window_zoomed_flag}")).toBe("1");
+  expect(t.tmux("display-message", "-p", "-t", caller, "#{window_zoomed_flag}")).toBe("1");
   for (const other of [
-    { ...OURS, pane: beside },
+    { ...OURS, pane: caller },
     { ...OURS, team: "other", pane },
   ])
     expect(await keepSidebarWidth(t.server, other, had)).toBeUndefined();
 });
 
-/** Two panes of the user's side by side, the left one zoomed. */
+/** Opens two panes of the user side by side, with the left pane zoomed. */
 function zoomed(leftColumns: number) {
   const t = privateTmux();
   const { pane } = t.session("work", { width: 160, height: 40 });
@@ -94,7 +94,7 @@ function zoomed(leftColumns: number) {
   };
 }
 
-test("openSidebarPane › keeps the user's zoom when it opens unasked", async () => {
+test("openSidebarPane › keeps the user's zoom when it opens automatically", async () => {
   const { t, request, toggleZoom, isZoomed, widths, isRecorded } = zoomed(119);
   const { neighbourWidth } = await openSidebarPane(t.server, { ...request, neighbourWidth: 65 });
   expect([isZoomed(), isRecorded(), neighbourWidth]).toEqual([true, false, 160]);

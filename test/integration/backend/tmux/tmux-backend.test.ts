@@ -268,7 +268,7 @@ describe("panes without a caller's pane", () => {
   });
 });
 
-test("tmux backend › knows and closes a dead pane, even if tmux names no process of it (3.8)", async () => {
+test("tmux backend › knows and closes a dead pane, even if tmux names no process for it (3.8)", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   const { backend, placement } = inside(t, pane);
@@ -420,7 +420,7 @@ function state(t: PrivateTmux, pane: string): unknown {
     active: t.tmux("list-panes", "-t", pane, "-F", "#{pane_id} #{pane_active} #{pane_width}x#{pane_height}"),
     window: t.tmux("display-message", "-p", "-t", pane, "#{window_index} #{window_name} #{window_active}"),
     options: ["-g", "-gw", "-s", "-gH"].map((scope) => t.tmux("show-options", scope)),
-    ofTheWindow: t.tmux("show-options", "-w", "-t", pane),
+    windowOptions: t.tmux("show-options", "-w", "-t", pane),
     environment: t.tmux("show-environment", "-g"),
   };
 }

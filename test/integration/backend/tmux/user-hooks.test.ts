@@ -70,7 +70,7 @@ describe.each(["hooks-fail", "hooks-rename", "hooks-split"])('the user\'s hooks 
   });
 });
 
-describe("a hook of the user's that waits", () => {
+describe("a user's hook that waits", () => {
   test("fails only the teammates without a pane, and the error names it", async () => {
     const t = privateTmux({ config: "hooks-wait" });
     const { pane: callerPane } = t.session();
@@ -81,7 +81,7 @@ describe("a hook of the user's that waits", () => {
     });
     const requests = ["a", "b", "c"].map((name) => requestFor(t, name));
     const outcomes = await backend.spawn(requests, { kind: "team-window", callerPane });
-    // The window holds the first one, and the hook waits after the first split.
+    // The window contains the first pane, and the hook waits after the first split.
     expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
     const [a, failed, c] = outcomes;
     expect(failed).toMatchObject({

@@ -97,10 +97,10 @@ test("zoom › of the user's pane survives the ends of the teammates next to it"
   await eventually("the end of a pane", () => zoomed() === "1 1 4");
   await backend.close([a]);
   expect(zoomed()).toBe("1 1 4");
-  // It waits in its pane, until its user closes it.
+  // After a crash, the pane waits until the user closes it.
   t.tmux("send-keys", "-t", b.paneId ?? "", "exit 3", "Enter");
   const screen = () => t.tmux("capture-pane", "-p", "-t", b.paneId ?? "");
-  await eventually("the question", () => screen().includes("q + Enter"));
+  await eventually("the hint about the keys", () => screen().includes("q + Enter"));
   t.tmux("send-keys", "-t", b.paneId ?? "", "q", "Enter");
   await eventually("the end of another pane", () => zoomed() === "1 1 3");
   await backend.close([b]);

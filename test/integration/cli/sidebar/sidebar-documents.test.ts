@@ -11,8 +11,8 @@ test("openDocument › shows a task as it is now, and keeps it readable once it 
   const { id } = await createTask(ref, { subject: "Mend it", description: "In **src**." });
   const document = await openDocument(contextOf(ref), { kind: "task", id }, { plain: true });
   expect(document.renews).toBe("with-data");
-  const said = { subject: "Mend it", description: "In **src**." };
-  const shown = (facts: readonly string[]): object => ({ kind: "task", task: { ...said, facts } });
+  const content = { subject: "Mend it", description: "In **src**." };
+  const shown = (facts: readonly string[]): object => ({ kind: "task", task: { ...content, facts } });
   expect(await document.read(80)).toEqual(shown(["state:      pending", "owner:      none"]));
   await updateTask(ref, LEAD_NAME, id, { owner: "dev", status: "in_progress" });
   expect(await document.read(80)).toEqual(shown(["state:      in progress", "owner:      dev"]));

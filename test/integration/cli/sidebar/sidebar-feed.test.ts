@@ -33,9 +33,9 @@ async function feedOf(slowMs?: number): Promise<{ ref: TeamRef; feed: SidebarFee
   return { ref, feed };
 }
 
-/** Loads after each ring, as the sidebar does, until the data is as wanted. */
-async function loaded(feed: SidebarFeed, is: (data: SidebarData) => unknown): Promise<void> {
-  for (let data = await feed.load(); !is(data); data = await feed.load()) {
+/** Loads after each ring, as the sidebar does, until the data matches. */
+async function loaded(feed: SidebarFeed, matches: (data: SidebarData) => unknown): Promise<void> {
+  for (let data = await feed.load(); !matches(data); data = await feed.load()) {
     expect(await feed.changed.wait()).toBe("rung");
   }
 }
@@ -44,11 +44,11 @@ function memberOf({ status }: SidebarData, name: string) {
   return status.members.find((member) => member.name === name);
 }
 
-test("sidebar feed › reads only the record of the member that reports an activity, and judges no process", async () => {
-  // The full check after a second never comes.
+test("sidebar feed › reads only the record of the member that reports an activity, and checks no process", async () => {
+  // The clock is stopped, so the full check after a second never runs.
   stopSteadyClock();
   const { ref, feed } = await feedOf(1_000);
-  /** The paths of members' records and of processes that the load of each activity looked at. */
+  /** The paths of members' records and of processes that the load of each activity read. */
   const loads: (readonly string[])[] = [];
   for (let turn = 0; turn < 5; turn += 1) {
     const activity = `Read part-${turn}`;

@@ -24,7 +24,7 @@ describe("teams up --template", () => {
     );
   });
 
-  it("overwrites no file", async () => {
+  it("does not overwrite a file", async () => {
     const teams = cliIn();
     writeFileSync(join(teams.directory, "team.json"), "mine");
     const refused = await teams(["up", "--template", "review", "-o", "team.json", "--json"]);
@@ -68,7 +68,7 @@ describe("teams up --from", () => {
     });
   });
 
-  it("writes each member with what it was started with", async () => {
+  it("writes each member with its start options", async () => {
     const teams = cliIn();
     await teams(["create", "crew"]);
     const ref = teamRef(teamsHome(teams.env), "crew");
@@ -115,7 +115,7 @@ describe("teams up --from", () => {
     });
   });
 
-  it("writes how each task is proved, without commands that no person has confirmed", async () => {
+  it("writes the proof of each task, without commands that no person has confirmed", async () => {
     const teams = cliIn();
     await teams(["create", "crew"]);
     const proof = ["--verify", "npm test", "--reviewer", "team-lead", "--touches", "src/**"];
@@ -135,7 +135,7 @@ describe("teams up --from", () => {
     expect(err).toBe("No person has confirmed the verify command of #2, so it is left out.\n");
   });
 
-  it("names what a file cannot hold", async () => {
+  it("names the tasks that a file cannot contain", async () => {
     const teams = cliIn();
     await teams(["create", "crew"]);
     await teams(["task", "add", "same"]);
@@ -143,7 +143,7 @@ describe("teams up --from", () => {
     await teams(["task", "add", "other"]);
     const ref = teamRef(teamsHome(teams.env), "crew");
     await updateTeam(ref, (config) => ({ ...config, description: "x" }));
-    // A program that writes a task in place would have finished long ago.
+    // Too old to be a file that another program is still writing.
     writeFileSync(ref.paths.task("3"), '{"id":"3","sub');
     utimesSync(ref.paths.task("3"), 1, 1);
     const { err, out } = await teams(["up", "--from", "crew"]);

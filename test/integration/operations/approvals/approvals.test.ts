@@ -56,8 +56,8 @@ const rights = (given: Partial<LeadRights> & Partial<LeadRights["rules"]> = {}):
   return { mode: "default", rules: { allow, ask, deny }, directories: [], ...more };
 };
 
-/** Opens the request as the teammate does: its process, or the lead's for another program. */
-const asOurs = (ref: TeamRef, { tool_name: tool, input } = request): void =>
+/** Opens the request as the process of the teammate does, or the lead's process for another program. */
+const openOurs = (ref: TeamRef, { tool_name: tool, input } = request): void =>
   openRequest(ref, {
     ...{ id: ID, kind: "permission", from: "dev", at: 1 },
     summary: "Bash(touch a)",
@@ -74,7 +74,7 @@ describe("a permission request of a teammate", () => {
     ["dontAsk", "error"],
   ])("is decided by the lead's mode %s with %s", async (mode, subtype) => {
     const ref = await testTeam(["dev"]);
-    asOurs(ref);
+    openOurs(ref);
     expect(await decideByLeadRules(contextOf(ref), "dev", request, rights({ mode }))).toBe("answered");
     expect(await responses(ref)).toMatchObject([{ request_id: ID, subtype }]);
     expect(listApprovals(ref)).toEqual([]);
@@ -84,7 +84,7 @@ describe("a permission request of a teammate", () => {
     "waits for the user in mode %s",
     async (mode) => {
       const ref = await testTeam(["dev"]);
-      asOurs(ref);
+      openOurs(ref);
       expect(await decideByLeadRules(contextOf(ref), "dev", request, rights({ mode }))).toBe("person");
       expect(await responses(ref)).toEqual([]);
       expect(listApprovals(ref)).toHaveLength(1);
@@ -150,7 +150,7 @@ describe("a permission request of a teammate", () => {
       "person",
     ],
     [
-      "an input that does not fit the tool",
+      "an input that does not match the tool",
       asked("Bash", { cmd: 5 }),
       { allow: ["Bash(touch a)"] },
       "person",
@@ -158,7 +158,7 @@ describe("a permission request of a teammate", () => {
   ])("is decided by the lead's own rights: %s", async (_, message, given, expected) => {
     const ref = await testTeam();
     await addMembers(ref, [{ name: "dev", cwd: "/site" }]);
-    asOurs(ref, message);
+    openOurs(ref, message);
     const how = await decideByLeadRules(contextOf(ref), "dev", message, rights(given));
     expect(how).toBe(expected === "person" ? "person" : "answered");
     expect((await responses(ref)).map(({ subtype }) => subtype)).toEqual(
@@ -169,7 +169,7 @@ describe("a permission request of a teammate", () => {
   it("reserved for the user is never allowed by the lead's mode or rules, but can be denied", async () => {
     const ref = await testTeam(["dev"]);
     const guarded = asked("Bash", { command: "touch a" }, { guarded: true });
-    asOurs(ref);
+    openOurs(ref);
     for (const given of [{ allow: ["Bash"] }, { mode: "bypassPermissions" as const }])
       expect(await decideByLeadRules(contextOf(ref), "dev", guarded, rights(given))).toBe("person");
     expect(listApprovals(ref)).toHaveLength(1);
@@ -235,7 +235,7 @@ describe("a permission request of a teammate", () => {
   it("is not decided by a message of another member", async () => {
     const ref = await testTeam(["dev", "ada"]);
     writeStatus(ref, "ada", statusOf());
-    asOurs(ref);
+    openOurs(ref);
     const forged = { ...request, agent_id: "ada" };
     for (const from of ["ada", "Ada"])
       expect(
@@ -351,7 +351,7 @@ describe("a permission request of a teammate", () => {
 
   it("that the user answered in the agent's pane keeps that answer", async () => {
     const ref = await testTeam(["dev"]);
-    asOurs(ref);
+    openOurs(ref);
     await answerApproval(contextOf(ref), ID, { approve: false, note: "no" });
     expect(
       await decideByLeadRules(contextOf(ref), "dev", request, rights({ mode: "bypassPermissions" })),
@@ -391,7 +391,7 @@ describe("answering an approval", () => {
     ]);
   });
 
-  it("is part of the request's details until the asker has it", async () => {
+  it("adds the answer to the request's details until the asker has closed it", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "one", 1);
     expect(await approvalDetails(ref, "one")).not.toHaveProperty("answer");
@@ -405,7 +405,7 @@ describe("answering an approval", () => {
     await expect(approvalDetails(ref, "one")).rejects.toThrow("one has already been answered");
   });
 
-  it("gets ALREADY_ANSWERED even after the asker has closed the answered request", async () => {
+  it("fails with ALREADY_ANSWERED even after the asker has closed the answered request", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "one", 1);
     await answerApproval(contextOf(ref), "one", { approve: true });
@@ -426,7 +426,7 @@ describe("answering an approval", () => {
     kind: "plan" | "permission" | "question" = "plan",
   ): void => openRequest(ref, { id, kind, from: "dev", summary: `it is ${id}`, payload: { secret: 1 }, at });
 
-  it("starts from a list, oldest first, in the documented shape", async () => {
+  it("starts from a list of open requests, oldest first, in the documented shape", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "late", 20);
     open(ref, "early", 10, "question");

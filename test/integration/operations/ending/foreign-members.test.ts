@@ -17,13 +17,13 @@ import { findMember } from "../../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
 import {
-  contextBesideTmux,
+  contextOutsideTmux,
   type ForeignPeer,
   foreignPeer,
   IDLE,
   joinByHand,
   peerSays,
-  teamBesideTmux,
+  teamInTmuxHome,
 } from "../../../support/team/foreign-peer.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { privateTmux } from "../../../support/tmux/private-tmux.ts";
@@ -31,8 +31,8 @@ import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 async function setUp() {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
-  const ctx = contextBesideTmux(t, ref);
+  const ref = await teamInTmuxHome(t);
+  const ctx = contextOutsideTmux(t, ref);
   const names = (): string[] => readTeam(ref).members.map(({ name }) => name);
   const prove = () => proveForeignMember(ctx, readTeam(ref), findMember(readTeam(ref), "ada"));
   return { t, ref, ctx, names, prove };
@@ -40,7 +40,7 @@ async function setUp() {
 
 const lives = ({ process }: ForeignPeer): boolean => startTimeOf(process.pid) === process.procStart;
 
-/** The newest shutdown request in a member's inbox. */
+/** Returns the id of the newest shutdown request in a member's inbox. */
 async function requestOf(ref: TeamRef, name: string): Promise<string> {
   return eventually("the request", () => {
     try {
@@ -60,7 +60,7 @@ test("kill › asks a proven foreign member, then ends its process and leaves it
   expect(lives(peer)).toBe(false);
   expect(await requestOf(ref, "ada")).toMatch(/^shutdown-\d+@ada$/);
   expect(names()).not.toContain("ada");
-  // The pane is the person's: its shell has started the program.
+  // The pane belongs to a person, whose shell has started the program.
   expect(t.tmux("list-panes", "-a", "-F", "#{pane_id}")).toContain(peer.pane);
 });
 
@@ -87,7 +87,7 @@ test("delete › keeps the team of a living foreign member", async () => {
   expect([teamExists(ref), lives(peer)]).toEqual([true, true]);
 });
 
-test("delete › keeps the team of a foreign member without proof that has shown a sign", async () => {
+test("delete › keeps the team of a foreign member without proof that has sent a message", async () => {
   const { ref, ctx } = await setUp();
   await joinByHand(ref, "ada");
   peerSays(ref, "ada", IDLE);
@@ -98,7 +98,7 @@ test("delete › keeps the team of a foreign member without proof that has shown
   expect(teamExists(ref)).toBe(true);
 });
 
-test("delete › removes the team of a member that has never shown a sign", async () => {
+test("delete › removes the team of a foreign member that has never sent a message", async () => {
   const { ref, ctx } = await setUp();
   await joinByHand(ref, "ada");
   await deleteTeam(ctx);
@@ -114,12 +114,12 @@ test("shutdown › removes a foreign member only once its process is gone", asyn
   const readAnswers = (): number =>
     readFileSync(ref.paths.inbox("team-lead"), "utf8").split('"read": true').length - 1;
   // While the process lives, the member stays: each answer is read by a separate poll.
-  for (let looks = 1; looks <= 3; looks += 1) {
+  for (let polls = 1; polls <= 3; polls += 1) {
     peerSays(ref, "ada", { type: "shutdown_approved", requestId });
-    await eventually("a look at the answer", () => readAnswers() === looks);
+    await eventually("a poll that reads the answer", () => readAnswers() === polls);
     expect(names()).toContain("ada");
   }
-  // 2.1.34 writes the config while it exits: a member that was removed by then would be back.
+  // Claude 2.1.34 writes the config while it exits, which would restore a member that was already removed.
   writeFileSync(ref.paths.config, config);
   signalProcess(peer.process.pid, "SIGTERM");
   expect(await ended).toMatchObject([{ name: "ada", outcome: "approved" }]);
@@ -133,8 +133,8 @@ test("shutdown › says that it cannot see whether a foreign member without a pr
   peerSays(ref, "ada", { type: "shutdown_approved", requestId: await requestOf(ref, "ada") });
   expect(await ended).toEqual([{ name: "ada", outcome: "approved", unproven: true }]);
   expect(names()).toEqual(["team-lead"]);
-  const [news] = (await unreadMessages(ref, "team-lead")).filter(({ message }) => message.from === "system");
-  expect(news?.message.text).toContain("teams cannot see its process");
+  const [note] = (await unreadMessages(ref, "team-lead")).filter(({ message }) => message.from === "system");
+  expect(note?.message.text).toContain("teams cannot see its process");
 });
 
 test("reconcile › removes a foreign member that agreed to end, even if no process was ever proven", async () => {
@@ -150,7 +150,7 @@ test("reconcile › removes a foreign member that agreed to end, even if no proc
   const later = { ...ctx, clock: { ...systemClock, now: () => systemClock.now() + UNPROVEN_EXIT_MS } };
   expect(await reconcile(later)).toMatchObject([{ name: "ada", how: "shutdown" }]);
   expect([names(), getTask(ref, id)?.owner ?? ""]).toEqual([["team-lead"], ""]);
-  // 2.1.34 writes the config while it exits, which brings the member back.
+  // Claude 2.1.34 writes the config while it exits, which restores the member.
   await updateTeam(ref, (now) => ({ ...now, members: (JSON.parse(config) as typeof now).members }));
   expect(await reconcile(later)).toMatchObject([{ name: "ada", how: "shutdown" }]);
   expect(names()).toEqual(["team-lead"]);
@@ -178,7 +178,7 @@ test.each([
   ["agreed to a shutdown that a model asked for", "agrees", ["team-lead"]],
   ["was killed", "is killed", ["team-lead", "ada"]],
   ["lost its pane, which a person closed", "loses its pane", ["team-lead", "ada"]],
-] as const)("reconcile › has the consequences for a foreign member that %s", async (_, how, left) => {
+] as const)("reconcile › processes the end of a foreign member that %s", async (_, how, left) => {
   const { t, ref, ctx, prove, names } = await setUp();
   const peer = await foreignPeer(t, ref, "ada");
   await prove();
@@ -188,7 +188,7 @@ test.each([
   expect(await reconcile(ctx)).toEqual([]);
   if (how === "loses its pane") t.tmux("kill-pane", "-t", peer.pane);
   else signalProcess(peer.process.pid, "SIGKILL");
-  await eventually("its end", () => !lives(peer));
+  await eventually("the end of its process", () => !lives(peer));
   expect(await reconcile(ctx)).toMatchObject([{ name: "ada", how: agrees ? "shutdown" : "crashed" }]);
   expect(names()).toEqual(left);
   expect(getTask(ref, id)).toMatchObject({ status: "pending" });

@@ -21,16 +21,16 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { listRequests, openRequest } from "../../../../src/team/requests/requests.ts";
 import { changeTask, createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { makeDue } from "../../../support/team/due-endings.ts";
-import { closedPlaces, lookingContext } from "../../../support/team/reconcile-context.ts";
+import { closedPlaces, reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testHome } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { stopSteadyClock } from "../../../support/timing/steady-clock.ts";
 
-const look = script("team/reconcile-team");
+const reconcileTeam = script("team/reconcile-team");
 const INSTANCE = "5f0e2a6e-0000-4000-8000-00000000000d";
 const dead = deadProcess();
 
@@ -78,19 +78,19 @@ describe.each([
   ["processing an agreed shutdown", true],
   ["processing a crash", false],
 ])("%s", (_title, agreed) => {
-  it("is finished by the next reconcile, at whichever step the process before was killed", async () => {
+  it("is finished by the next reconcile, at whichever step the previous process was killed", async () => {
     const home = testHome();
-    const steps = await atEveryStep(async (n) => {
+    const steps = await killAtEveryStep(async (n) => {
       const ref = await teamWithEnded(home, agreed, `crew-${n}`);
       const check = async (): Promise<void> => {
-        await reconcile(lookingContext(ref));
+        await reconcile(reconcileContext(ref));
         await expectSettled(ref, agreed);
-        expect(await reconcile(lookingContext(ref))).toEqual([]);
+        expect(await reconcile(reconcileContext(ref))).toEqual([]);
         await expectSettled(ref, agreed);
       };
-      return { child: look(home.root, ref.team, String(n)), check };
+      return { child: reconcileTeam(home.root, ref.team, String(n)), check };
     });
-    // Otherwise the counted calls are not the calls that were made.
+    // With fewer steps, the counter would have missed calls.
     expect(steps).toBeGreaterThan(20);
   });
 });
@@ -129,18 +129,18 @@ describe("an ending that another process handles", () => {
   it("is left to that process while it lives, and taken over when it dies", async () => {
     const { ref, end } = await claimedByAnother();
     const before = JSON.stringify(readTeam(ref));
-    expect(await reconcile(lookingContext(ref))).toEqual([]);
+    expect(await reconcile(reconcileContext(ref))).toEqual([]);
     expect(JSON.stringify(readTeam(ref))).toBe(before);
     expect(closedPlaces(ref)).toEqual([]);
     await end();
-    expect(await reconcile(lookingContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
+    expect(await reconcile(reconcileContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
     await expectSettled(ref, true);
   });
 
   it("is awaited when a member is removed, and taken over when the process dies", async () => {
     const { ref, end } = await claimedByAnother();
     stopSteadyClock();
-    const [done] = await Promise.all([removeEndedMember(lookingContext(ref), "dev", "shutdown"), end()]);
+    const [done] = await Promise.all([removeEndedMember(reconcileContext(ref), "dev", "shutdown"), end()]);
     expect(done).toBe(false);
     await expectSettled(ref, true);
   });
@@ -148,7 +148,7 @@ describe("an ending that another process handles", () => {
 
 it("reconcile › does not take over an ending that its own process is handling", async () => {
   const ref = await teamWithEnded(undefined, true);
-  const ctx = lookingContext(ref);
+  const ctx = reconcileContext(ref);
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -160,25 +160,25 @@ it("reconcile › does not take over an ending that its own process is handling"
   };
   const slow = { ...ctx.backends.of("test"), close };
   const first = reconcile({ ...ctx, backends: { ...ctx.backends, of: () => slow as never } });
-  await eventually("the last step", () => isClosing);
-  expect(await reconcile(lookingContext(ref))).toEqual([]);
+  await eventually("the pane to be closed", () => isClosing);
+  expect(await reconcile(reconcileContext(ref))).toEqual([]);
   expect(closedPlaces(ref)).toEqual([]);
   release();
   expect(await first).toMatchObject([{ name: "dev", how: "shutdown" }]);
 });
 
-it("reconcile › leaves a member's end to the process that kills it, and reports it if that process is dead", async () => {
+it("reconcile › leaves a member's end to the process that kills it, and reports the end if that process is dead", async () => {
   const ref = await teamWithEnded();
   const killedBy = (by: ProcessIdentity) =>
     patchMember(ref, "dev", { metadata: { _kill: { by, at: Date.now() } } });
   const news = async () => (await unreadMessages(ref, LEAD_NAME)).length;
   await killedBy(ownIdentity());
-  expect([await reconcile(lookingContext(ref)), await news()]).toEqual([[], 0]);
+  expect([await reconcile(reconcileContext(ref)), await news()]).toEqual([[], 0]);
   await killedBy(dead);
-  expect([await reconcile(lookingContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
+  expect([await reconcile(reconcileContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
 });
 
-/** Stops the wall clock: no pause before a next try ends, however slow this machine is. */
+/** Stops the wall clock: no pause before the next attempt ends, however slow this machine is. */
 function stopClock(): void {
   const spy = vi.spyOn(Date, "now").mockReturnValue(Date.now());
   onTestFinished(() => spy.mockRestore());
@@ -189,7 +189,7 @@ it("reconcile › gives up a pane that cannot be closed, after it has notified t
   await addMembers(ref, [{ name: "ada", cwd: "/" }]);
   writeStatus(ref, "ada", statusOf({ process: dead, state: "running" }));
   stopClock();
-  const ctx = lookingContext(ref);
+  const ctx = reconcileContext(ref);
   const broken = { ...ctx.backends.of("test"), close: () => Promise.reject(new Error("no such server")) };
   const failing = (): Promise<unknown> =>
     reconcile({ ...ctx, backends: { ...ctx.backends, of: () => broken as never } });
@@ -213,7 +213,7 @@ it("reconcile › finishes the end of a member whose variables cannot be removed
   mkdirSync(dirname(directory), { recursive: true });
   rmSync(directory, { recursive: true, force: true });
   symlinkSync("s", directory);
-  expect(await reconcile(lookingContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
+  expect(await reconcile(reconcileContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
   expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
   const [news] = await unreadMessages(ref, LEAD_NAME);
   expect(news?.protocol).toMatchObject({
@@ -221,15 +221,15 @@ it("reconcile › finishes the end of a member whose variables cannot be removed
   });
 });
 
-it("reconcile › tries until the lead is notified, and the status names the problem meanwhile", async () => {
+it("reconcile › retries until the lead is notified, and the status names the problem meanwhile", async () => {
   const ref = await teamWithEnded();
   const inbox = ref.paths.inbox(LEAD_NAME);
   stopClock();
   const restore = failingRenames((_from, to) => to === inbox);
-  const ctx = lookingContext(ref);
-  for (let tries = 1; tries <= 5; tries += 1) {
+  const ctx = reconcileContext(ref);
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
     await expect(reconcile(ctx)).rejects.toThrow(inbox);
-    // Each try changes the config, which wakes the supervisor: only a pause prevents a busy loop.
+    // Each attempt changes the config, which wakes the supervisor: only a pause prevents a busy loop.
     expect(await reconcile(ctx)).toEqual([]);
     await makeDue(ref);
   }
@@ -254,23 +254,23 @@ it("reconcile › notifies the lead of an end whose worktree cannot be examined"
     (await unreadMessages(ref, LEAD_NAME)).map(({ protocol }) =>
       protocol?.type === "teammate_terminated" ? protocol.message : "",
     );
-  await expect(reconcile(lookingContext(ref))).rejects.toThrow("ELOOP");
+  await expect(reconcile(reconcileContext(ref))).rejects.toThrow("ELOOP");
   expect(await read()).toEqual([
     expect.stringMatching(/^dev has shut down.*\nIts worktree \S+ could not be checked or removed: ELOOP/),
   ]);
 });
 
-/** The dev of {@link teamWithEnded} and its tasks #1 and #2, after a try that could not notify the lead. */
+/** Returns the team of {@link teamWithEnded} after an attempt that could not notify the lead, and a function that retries. */
 async function halfProcessed(agreed = false): Promise<{ ref: TeamRef; retry: () => Promise<unknown> }> {
   const ref = await teamWithEnded(undefined, agreed);
   const inbox = ref.paths.inbox(LEAD_NAME);
   const restore = failingRenames((_from, to) => to === inbox);
-  await expect(reconcile(lookingContext(ref))).rejects.toThrow(inbox);
+  await expect(reconcile(reconcileContext(ref))).rejects.toThrow(inbox);
   expect(ownersIn(ref)).toEqual([undefined, undefined]);
   restore();
   const retry = async (): Promise<unknown> => {
     await makeDue(ref);
-    return reconcile(lookingContext(ref));
+    return reconcile(reconcileContext(ref));
   };
   return { ref, retry };
 }
@@ -279,7 +279,7 @@ function ownersIn(ref: TeamRef): unknown[] {
   return ["1", "2"].map((id) => getTask(ref, id).owner);
 }
 
-/** Records this process as the present one of dev, with a permission request. */
+/** Records this process as dev's current process, with a permission request. */
 function startAgain(ref: TeamRef, instance: string): void {
   const startedAt = Date.now();
   writeStatus(ref, "dev", statusOf({ process: ownIdentity(), instance, state: "running", startedAt }));
@@ -290,14 +290,15 @@ function startAgain(ref: TeamRef, instance: string): void {
 describe("a member that runs again before its end is fully processed", () => {
   it("keeps its restored tasks and its requests when the end is tried again", async () => {
     const { ref, retry } = await halfProcessed();
-    expect(await clearForRestart(lookingContext(ref), findMember(readTeam(ref), "dev"))).toEqual(["1", "2"]);
+    const dev = findMember(readTeam(ref), "dev");
+    expect(await clearForRestart(reconcileContext(ref), dev)).toEqual(["1", "2"]);
     startAgain(ref, INSTANCE);
     expect(await retry()).toMatchObject([{ name: "dev", how: "restarted" }]);
     expect(ownersIn(ref)).toEqual(["dev", "dev"]);
     expect(listRequests(ref)).toMatchObject([{ id: "permission-1@dev" }]);
   });
 
-  it("keeps its tasks and its requests if it has only the name of the member that left", async () => {
+  it("keeps its tasks and its requests if it only shares the name of the member that left", async () => {
     const { ref, retry } = await halfProcessed(true);
     await addMembers(ref, [{ name: "dev", cwd: "/" }]);
     await changeTask(ref, "1", (task) => ({ ...task, owner: "dev" }));
@@ -319,7 +320,7 @@ describe("a member that runs again before its end is fully processed", () => {
       return read();
     };
     const readCache = { get, has: existsSync };
-    expect(await reconcile(lookingContext({ ...ref, readCache }))).toEqual([]);
+    expect(await reconcile(reconcileContext({ ...ref, readCache }))).toEqual([]);
     expect(isStarted).toBe(true);
     expect(ownersIn(ref)).toEqual(["dev", "dev"]);
   });

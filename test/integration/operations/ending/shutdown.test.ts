@@ -31,11 +31,11 @@ const LIMIT = { timeoutMs: 600_000 };
 
 /** Returns a clock that jumps an hour at each reading, as after a laptop's sleep. */
 function leapingClock(): Clock {
-  let looks = 0;
+  let readings = 0;
   return {
     now: () => {
-      looks += 1;
-      return Date.now() + looks * HOUR;
+      readings += 1;
+      return Date.now() + readings * HOUR;
     },
   };
 }
@@ -63,7 +63,7 @@ describe("a member that is asked to shut down", () => {
     const turns = [{ tools: [wait] }, { tools: [{ name: "SendMessage", input: refusal }] }, { say: "stays" }];
     const dev = await workerOfTest(ref, { turns });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
-    await eventually("its command", () => readStatus(ref, "dev")?.activity.startsWith("Bash("));
+    await eventually("its command to run", () => readStatus(ref, "dev")?.activity.startsWith("Bash("));
     expect(await state(ref)).toBe("running");
     await requestShutdown(contextOf(ref), ["dev"]);
     await eventually("its notice of the request", () => readStatus(ref, "dev")?.shutdownRequested);
@@ -77,7 +77,7 @@ describe("a member that is asked to shut down", () => {
     const dev = await workerOfTest(ref, { turns: [{ on: { contains: "shutdown" }, say: "I go on." }] });
     await requestShutdown(contextOf(ref), ["dev"]);
     await eventually("the end of its turn", () => dev.shown.includes("turn_ended"));
-    await eventually("that it is idle", async () => (await state(ref)) === "idle");
+    await eventually("its idle state", async () => (await state(ref)) === "idle");
   });
 
   it("is shown as stopping before it reads the request, even if it joined by file", async () => {
@@ -128,7 +128,7 @@ describe("shutdownTeammates with many teammates that end at once", () => {
   const NAMES = Array.from({ length: 8 }, (_, index) => `dev-${index}`);
   const NOW = 1_700_000_000_000;
 
-  it("writes the config a few times in all, not for each teammate", async () => {
+  it("writes the config at most once for each teammate", async () => {
     const ref = await agreedAndEnded(NAMES);
     const ctx = contextOf(ref, LEAD_NAME, { clock: { now: () => NOW } });
     let reports: readonly ShutdownReport[] = [];
@@ -136,7 +136,7 @@ describe("shutdownTeammates with many teammates that end at once", () => {
       reports = await shutdownTeammates(ctx, NAMES);
     });
     expect(reports).toEqual(NAMES.map((name) => ({ name, outcome: "approved" })));
-    // Each write also looks at its copy and replaces it.
+    // Each write reads and replaces the copy of the config.
     const copies = touched.filter((path) => path === ref.paths.lastConfig);
     expect(copies.length).toBeLessThanOrEqual(2 * NAMES.length);
     expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME]);
@@ -145,7 +145,7 @@ describe("shutdownTeammates with many teammates that end at once", () => {
       expect(texts.filter((text) => text.includes(`${name} has shut down`))).toHaveLength(1);
   });
 
-  /** A team whose teammates have agreed to requests of this time, and ended. */
+  /** Creates a team whose teammates have agreed to requests of this time, and ended. */
   async function agreedAndEnded(names: readonly string[]): Promise<TeamRef> {
     const ref = await testTeam(names);
     await prepareRun(ref, names);

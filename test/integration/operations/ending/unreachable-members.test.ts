@@ -85,6 +85,6 @@ async function bystander(): Promise<{ process: ProcessIdentity; ended: () => boo
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "spawn");
   const process = identityOf(child.pid ?? 0);
-  if (process === undefined) throw new Error("It has ended.");
+  if (process === undefined) throw new Error("The process has ended.");
   return { process, ended: () => child.exitCode !== null || child.signalCode !== null };
 }

@@ -16,7 +16,7 @@ import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { type Script, script } from "../../../support/processes/script-process.ts";
 import { type LandingTeam, landingTeam, SHARED } from "../../../support/team/landing-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -76,7 +76,7 @@ function start({ ref, repository }: LandingTeam, n: number, verify: string, git 
 }
 
 test("land › continues after a kill before any change of a file", async () => {
-  const steps = await atEveryStep(async (n) => {
+  const steps = await killAtEveryStep(async (n) => {
     const team = await readyTeam(CONFLICTS);
     return { child: start(team, n, ""), check: () => mustReturn(team) };
   });
@@ -89,7 +89,7 @@ test.for([
 ] as const)(
   "land › continues after a kill at any change by git, done alone or not at all, when the work %s",
   async ([, text, verify, check]) => {
-    const steps = await atEveryStep(
+    const steps = await killAtEveryStep(
       async (n) => {
         const team = await readyTeam(text);
         const COUNT = join(dirname(team.ref.home.root), "count");
@@ -98,7 +98,7 @@ test.for([
       },
       { few: true },
     );
-    // Two for each of two changes, and one without a kill.
+    // Two kills for each of two changes, and one run without a kill.
     expect(steps).toBe(5);
   },
 );
@@ -130,7 +130,7 @@ test("land › ends the check of a killed landing before it begins again", async
   expect(startTimeOf(Number(pid))).toBeUndefined();
 });
 
-test("land › keeps what was resolved in the rebase of a killed landing", async () => {
+test("land › keeps the conflict resolution in the rebase of a killed landing", async () => {
   const { ref, ctx, worktree, commit } = await readyTeam(CONFLICTS);
   const top = worktree("dev");
   const from = commit(top, "shared.txt", SHARED.replace("one", "dev again"));
@@ -158,7 +158,7 @@ test("land › keeps what was resolved in the rebase of a killed landing", async
   expect(await land()).toMatchObject([{ outcome: "landed", commits: 3 }]);
 });
 
-test("land › gives up an untouched rebase of a killed landing when git's log shows signatures", async () => {
+test("land › aborts an untouched rebase of a killed landing when git's log shows signatures", async () => {
   const team = await readyTeam(CONFLICTS);
   const { ref, ctx, repository, worktree } = team;
   const signer = join(dirname(ref.home.root), "signer");
@@ -186,13 +186,13 @@ test("land › waits for the git commands of a killed landing", async () => {
   onTestFinished(() => void command.kill("SIGKILL"));
   await once(command, "spawn");
   let isOver = false;
-  // It reads the clock once at its start, and after each look at the command.
+  // The recovery reads the clock once at its start, and after each check of the command.
   const readings = stopSteadyClock();
   const recovery = recoverLanding(ref, "dev", ctx.env).then(() => {
     isOver = true;
     return existsSync(done);
   });
-  await eventually("two looks at the command", () => isOver || readings() > 2);
+  await eventually("two checks of the command", () => isOver || readings() > 2);
   writeFileSync(go, "");
   expect(await recovery).toBe(true);
 });

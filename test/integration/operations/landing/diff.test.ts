@@ -23,7 +23,7 @@ test("readDiff › shows committed, changed, untracked, renamed and binary files
   writeFileSync(join(top, "image"), Buffer.from([0, 1, 2]));
   git(top, "init", "--quiet", "nested");
   const index = readFileSync(join(git(top, "rev-parse", "--absolute-git-dir"), "index"));
-  // The branch that it is compared with moves on.
+  // The branch to compare with gets another commit.
   commit(repository, "other.txt", "elsewhere\n");
   const diff = await readDiff(ctx, "dev");
   expect(diff).toMatchObject({ agent: "dev", sharedWith: [], directory: top, base });
@@ -38,7 +38,7 @@ test("readDiff › shows committed, changed, untracked, renamed and binary files
   expect(readFileSync(join(git(top, "rev-parse", "--absolute-git-dir"), "index"))).toEqual(index);
 });
 
-test("readDiff › runs no program that the repository's settings name", async () => {
+test("readDiff › does not run the programs that the repository's settings name", async () => {
   const { ctx, worktree, repository } = await landingTeam(["dev"]);
   const top = worktree("dev");
   const seen = realpathSync(temporaryDirectory());
@@ -57,7 +57,7 @@ test("readDiff › runs no program that the repository's settings name", async (
   expect(readdirSync(seen).sort()).toEqual(keys);
 });
 
-test("readDiffs › shows each directory with changes once, and those of an agent that left; a teammate gets its own", async () => {
+test("readDiffs › shows each directory with changes once, also that of an agent that left; a teammate gets its own", async () => {
   const { ref, ctx, worktree, repository } = await landingTeam(["dev", "idle", "gone"]);
   await addMembers(
     ref,

@@ -87,7 +87,7 @@ test("land › moves only the branch when it is checked out nowhere", async () =
   expect(git(repository, "status", "--short")).toBe("");
 });
 
-test("land › lands several agents in the given order, and those after a conflict too", async () => {
+test("land › lands several agents in the given order, and continues after a conflict", async () => {
   const team = await landingTeam(["ann", "ben", "cid"]);
   const { ref, repository, worktree, commit } = team;
   commit(worktree("ann"), "shared.txt", SHARED.replace("two", "ann"));
@@ -109,13 +109,13 @@ test("land › lands several agents in the given order, and those after a confli
   expect((await run()).map(({ outcome }) => outcome)).toEqual(["nothing", "nothing", "conflict"]);
   const texts = await textsTo(ref, "ben");
   expect(texts).toEqual([expect.stringMatching(/conflicts in shared\.txt.*git rebase main.*Task #2/s)]);
-  // Completed again without a change: that is news.
+  // A task that was completed again without a change is a reason for another notification.
   await updateTask(ref, "ben", task, { status: "completed" });
   await run();
   expect([(await textsTo(ref, "ben")).length, getTask(ref, task).status]).toEqual([2, "in_progress"]);
 });
 
-test("land › gives work back with the end of the output when the check fails, and lands the fix", async () => {
+test("land › returns work with the end of the output when the check fails, and lands the fix", async () => {
   const team = await landingTeam(["dev"]);
   const { ref, repository, worktree, commit } = team;
   commit(worktree("dev"), "a.txt", "bad\n");
@@ -196,7 +196,7 @@ test("land › checks again on top of commits that came during the check", async
   expect(logOf(repository)).toEqual(["Change a.txt", "late", "Change shared.txt"]);
 });
 
-test("land › lands nothing that the check has not seen", async () => {
+test("land › lands no change that the check has not seen", async () => {
   const team = await landingTeam(["dev", "eve"]);
   const { repository, worktree, commit } = team;
   for (const name of ["dev", "eve"]) commit(worktree(name), `${name}.txt`, "x\n");
@@ -210,7 +210,7 @@ test("land › lands nothing that the check has not seen", async () => {
   expect(logOf(repository)).toEqual(["Change shared.txt"]);
 });
 
-test("land › leaves a rebase alone that the agent has begun during the check", async () => {
+test("land › does not touch a rebase that the agent started during the check", async () => {
   const team = await landingTeam(["dev"]);
   const { repository, worktree, commit } = team;
   const top = worktree("dev");
@@ -354,7 +354,7 @@ test.for(Object.entries(RESTS))("land › lands the work of an agent that %s", a
   const team = await landingTeam(["dev"]);
   team.commit(team.worktree("dev"), "a.txt", "a\n");
   const status = statusAfter(team.ref, ...events);
-  // A background agent of it may ask meanwhile.
+  // Its background agent may ask meanwhile.
   status.setOpenRequests(events.length === 2 ? ["helper: Bash(make)"] : []);
   expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
 });
@@ -394,7 +394,7 @@ test("land › runs no hook of the repository and opens no editor", async () => 
   expect(git(repository, "status", "--short")).toBe("");
 });
 
-test("land › lands one at a time in a repository", async () => {
+test("land › runs one landing at a time in a repository", async () => {
   const team = await landingTeam(["ann", "ben"]);
   const { ctx, repository, worktree, commit } = team;
   for (const name of ["ann", "ben"]) commit(worktree(name), `${name}.txt`, "x\n");

@@ -5,12 +5,12 @@ import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { readForeign } from "../../../../src/team/records/foreign-record.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import {
-  contextBesideTmux,
+  contextOutsideTmux,
   type ForeignPeer,
   foreignPeer,
   joinByHand,
-  startLine,
-  teamBesideTmux,
+  teamInTmuxHome,
+  teammateArguments,
 } from "../../../support/team/foreign-peer.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
@@ -22,8 +22,8 @@ async function setUp(): Promise<{
 }> {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
-  const ctx = contextBesideTmux(t, ref);
+  const ref = await teamInTmuxHome(t);
+  const ctx = contextOutsideTmux(t, ref);
   const prove = (name: string) => {
     const config = readTeam(ref);
     const member = config.members.find((one) => one.name === name);
@@ -35,7 +35,7 @@ async function setUp(): Promise<{
 
 async function end({ process }: ForeignPeer): Promise<void> {
   signalProcess(process.pid, "SIGKILL");
-  await eventually("its end", () => !signalProcess(process.pid, 0 as unknown as NodeJS.Signals));
+  await eventually("the process's end", () => !signalProcess(process.pid, 0 as unknown as NodeJS.Signals));
 }
 
 test.each([
@@ -70,7 +70,7 @@ test("a foreign member › is unknown, not ended, if its process was never prove
 test("a foreign member › is ambiguous when two processes have its name", async () => {
   const { t, ref, prove } = await setUp();
   await foreignPeer(t, ref, "ada");
-  await foreignPeer(t, ref, "bob", { words: startLine(ref, "ada") });
+  await foreignPeer(t, ref, "bob", { words: teammateArguments(ref, "ada") });
   expect(await prove("ada")).toEqual({ alive: null, why: "ambiguous" });
 });
 
@@ -79,7 +79,7 @@ test("a foreign member › is proven again after its restart in another pane", a
   const peer = await foreignPeer(t, ref, "ada");
   await prove("ada");
   await end(peer);
-  const next = await foreignPeer(t, ref, "bob", { words: startLine(ref, "ada") });
+  const next = await foreignPeer(t, ref, "bob", { words: teammateArguments(ref, "ada") });
   expect(await prove("ada")).toMatchObject({
     alive: true,
     process: { pid: next.process.pid },
@@ -105,17 +105,17 @@ test("a recycled pane id › proves nothing, when the member joined long before 
   const { t, ref, prove } = await setUp();
   await foreignPeer(t, ref, "bob", { erases: true });
   const { tmuxPaneId } = readTeam(ref).members.find(({ name }) => name === "bob") ?? {};
-  // Of a tmux server that has ended: the next one has given its id to bob's pane.
+  // The pane id is from a tmux server that has ended; the next server gave the same id to bob's pane.
   await joinByHand(ref, "ada", { tmuxPaneId: tmuxPaneId ?? "", joinedAt: Date.now() - 3_600_000 });
   expect(await prove("ada")).toEqual({ alive: null, why: "unseen" });
 });
 
-test("a tmux server › is not a member, though it keeps the start line that created it", async () => {
+test("a tmux server › is not a member, although its command line still names one", async () => {
   const { t, ref, prove } = await setUp();
   await joinByHand(ref, "ada");
   const other = privateTmux({ env: { CLAUDE_CONFIG_DIR: t.root } });
-  other.tmux("new-session", "-d", "--", "sh", "-c", "exec cat", "sh", ...startLine(ref, "ada"));
-  // Until then the shell of the pane has that line too.
+  other.tmux("new-session", "-d", "--", "sh", "-c", "exec cat", "sh", ...teammateArguments(ref, "ada"));
+  // Until then, the pane's shell has that command line too.
   const command = (): string => other.tmux("list-panes", "-a", "-F", "#{pane_current_command}");
   await eventually("the program of the pane", () => command() === "cat");
   expect(await prove("ada")).toEqual({ alive: null, why: "unseen" });
@@ -132,7 +132,7 @@ test("a process below another member's pane › is proven without that pane", as
     "-c",
     "'sleep 600; :'",
     "sh",
-    ...startLine(ref, "ada"),
+    ...teammateArguments(ref, "ada"),
   ];
   // In the background of a shell, as the command of another agent.
   t.tmux("send-keys", "-t", pane, `set -m; ${words.join(" ")} &`, "Enter");

@@ -15,7 +15,7 @@ import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
-/** A team whose member `dev` has ended, and a backend whose starts end only when their signal aborts. */
+/** Creates a team whose member `dev` has ended, and a backend whose starts end only when their signal aborts. */
 async function endedMember(
   onSpawn: () => void = () => undefined,
 ): Promise<{ readonly ref: TeamRef; readonly ctx: OperationContext; readonly spawned: SpawnRequest[] }> {

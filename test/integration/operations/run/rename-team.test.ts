@@ -18,7 +18,7 @@ import { movableRef, type TeamRef, teamRef } from "../../../../src/team/ref.ts";
 import { listTasks } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
@@ -33,7 +33,7 @@ async function generatedTeam(name = OLD): Promise<TeamRef> {
   return createTeamFiles(home, { name, leadSessionId: "s", leadCwd: "/", now: 1 });
 }
 
-/** A team with a message for its lead, two linked tasks, and the number of a deleted third one. */
+/** Creates a team with a message for its lead, two linked tasks and a deleted third task. */
 async function usedTeam(): Promise<TeamRef> {
   const ref = await generatedTeam();
   await sendMessage(ref, { from: "user", to: LEAD_NAME, text: "hello" });
@@ -53,7 +53,7 @@ const namesOf = ({ home }: TeamRef) =>
   ["teams", "tasks"].map((place) => readdirSync(join(home.root, place)).toSorted());
 
 describe("renaming a team", () => {
-  it("moves its directories with all they contain, and its former name still names it", async () => {
+  it("moves its directories with their content; its former name still finds it", async () => {
     const before = await usedTeam();
     await prepareRun(before, [LEAD_NAME]);
     const ref = movableRef(before);
@@ -124,14 +124,14 @@ describe("renaming a team", () => {
   it("is whole under one of the names when its process is killed at any step", async () => {
     const template = await usedTeam();
     await prepareRun(template, [LEAD_NAME]);
-    const steps = await atEveryStep(async (n) => {
+    const steps = await killAtEveryStep(async (n) => {
       const root = join(dirname(template.home.root), String(n));
       cpSync(template.home.root, root, { recursive: true, filter: (path) => !path.includes("/runtime") });
       const home = { root, runtime: join(root, "runtime") };
       return {
         child: killed(root, OLD, "review", String(n)),
         check: async () => {
-          // The former name finds the team wherever it is; the new name does too once it is there.
+          // The former name finds the team in either directory; the new name finds it once the directory is renamed.
           const ref = findTeam(home, OLD);
           expect(readdirSync(join(root, "teams")).filter((name) => !name.startsWith("."))).toEqual([
             ref.team,
@@ -168,16 +168,16 @@ describe("renaming a team", () => {
     const before = await generatedTeam();
     const ref = movableRef(before);
     const senders = ["a", "b", "c", "d", "e"].map((name) => sender(ref.home.root, OLD, name));
-    await eventually("messages of all", async () => {
+    await eventually("messages from all senders", async () => {
       const texts = (await history(before, LEAD_NAME, { all: true })).map(({ text }) => text[0]);
       return new Set(texts).size === senders.length;
     });
     expect(await renameTeam(ref, "review")).toBe(true);
     const accepted = await Promise.all(
       senders.map(async (one): Promise<string[]> => {
-        const said = JSON.parse(await one.line());
+        const sent = JSON.parse(await one.line());
         expect(await one.ended()).toEqual({ code: 0, signal: null, stderr: "" });
-        return said;
+        return sent;
       }),
     );
     const arrived = (await history(ref, LEAD_NAME, { all: true })).map(({ text }) => text);

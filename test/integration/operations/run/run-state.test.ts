@@ -5,11 +5,11 @@ import { isRunOver, runState } from "../../../../src/operations/run/run-state.ts
 import { identityOf, livenessOf } from "../../../../src/os/process/identity.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
-/** Gives a teammate a process that is in a turn. @returns a function that ends it, and returns once the system says so */
+/** Gives a teammate a process that is in a turn. @returns a function that kills the process, and blocks until it is dead */
 async function runningTeammate(ref: TeamRef): Promise<() => void> {
   const child = spawn("sleep", ["600"], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -37,11 +37,11 @@ function withAccess(ctx: OperationContext, at: number, act: () => void) {
   return { watched, count: () => count };
 }
 
-it("runState › keeps a run open when its last teammate ends, whenever that happens", async () => {
+it("runState › keeps a run open when its last teammate ends at any moment of the query", async () => {
   let accesses = 1;
   for (let at = 1; at <= accesses; at += 1) {
     const ref = await testTeam(["dev"]);
-    const { watched, count } = withAccess(lookingContext(ref), at, await runningTeammate(ref));
+    const { watched, count } = withAccess(reconcileContext(ref), at, await runningTeammate(ref));
     expect(isRunOver(runState(watched)), `its end before access ${at}`).toBe(false);
     accesses = Math.max(accesses, count());
   }

@@ -47,7 +47,7 @@ test("a new teammate › has the full name of its model, given or inherited", as
   }
 });
 
-test("a new teammate › keeps the facts of its spawn in addition to its own metadata", async () => {
+test("a new teammate › keeps its start options in addition to its own metadata", async () => {
   const ref = await testTeam();
   const input = { name: "dev", metadata: { ticket: "42" }, tools: ["Read"] };
   const [dev] = (await addMembers(ref, [draftMember(contextOf(ref), readTeam(ref), input)])).map(({ name }) =>
@@ -147,11 +147,11 @@ test("drafting a member › refuses bypassPermissions if a setting forbids it, a
 });
 
 test.each<[string, Parameters<typeof sandboxOf>[0], string | undefined]>([
-  ["no mode of its own if nothing names one", {}, undefined],
+  ["no recorded mode if none is requested", {}, undefined],
   ["the requested mode", { requested: "auto" }, "auto"],
   ["a person's weaker mode", { setting: "auto", requested: "off" }, "off"],
   ["its type's stricter mode", { setting: "auto", type: "required" }, "required"],
-  ["no weaker mode of its type", { setting: "auto", type: "off" }, undefined],
+  ["no recorded mode if that of its type is weaker", { setting: "auto", type: "off" }, undefined],
 ])("a new teammate › has %s as its sandbox", async (_, given, expected) => {
   expect(await sandboxOf(given)).toBe(expected);
 });
@@ -201,12 +201,12 @@ test("a type's CLI › has the type's model, gives way to the requested one, and
     "teams' own agents have no effort setting",
   );
   expect(() => draft({ maxMode: "bypassPermissions" })).toThrow("No rule lets a model start codex");
-  // The type was another one when the permission was given.
+  // The permission was given for another CLI: the type has changed since.
   expect(() => draft({ maxMode: "default" }, (cli) => cli === "goose")).toThrow("No rule lets a model");
   expect(draft({ maxMode: "default" }, (cli) => cli === "codex")).toMatchObject({ cli: "codex" });
 });
 
-test("the limits of a lead › hold for a teammate that its model starts, and not for a person's", async () => {
+test("the limits of a lead › apply to a teammate that its model starts, but not to a person's", async () => {
   const ref = await testTeam();
   await recordLeadLimits(ref, { disallowedTools: ["WebFetch"], tools: ["Read", "Bash"] });
   const draft = (input: Partial<SpawnInput>) =>

@@ -27,7 +27,7 @@ async function followed(
   lines.follow();
   const end = (): Promise<unknown> => {
     for (const one of held) one.close();
-    return eventually("that each end was handled", () => !openFiles().some((path) => fifos.includes(path)));
+    return eventually("each end to be handled", () => !openFiles().some((path) => fifos.includes(path)));
   };
   return { lines, end };
 }
@@ -57,13 +57,13 @@ it.runIf(process.platform === "linux")(
 it.runIf(process.platform === "linux")(
   "lifelines › cause no Node warning when many members end at once",
   async () => {
-    const said: string[] = [];
-    const hear = ({ message }: Error): void => void said.push(message);
-    process.on("warning", hear);
-    onTestFinished(() => void process.off("warning", hear));
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
     const { lines, end } = await followed(Array.from({ length: MANY }, (_, n) => `dev-${n}`));
     await end();
     expect(await lines.bell.wait()).toBe("rung");
-    expect(said).toEqual([]);
+    expect(warnings).toEqual([]);
   },
 );

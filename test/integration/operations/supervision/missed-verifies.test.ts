@@ -13,11 +13,11 @@ import { withProof } from "../../../../src/team/tasks/task-proof.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../../src/team/tasks/update-task.ts";
 import { confirmVerify } from "../../../../src/team/tasks/verify-record.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
-/** A team whose foreign member `a` works on a task with this verify command, supervised by a lead. */
+/** Creates a team whose foreign member `a` works on a task with this verify command, supervised by a lead. */
 async function supervised(verify: string): Promise<{ readonly ref: TeamRef; readonly work: string }> {
   const ref = await testTeam(["a", "b"]);
   const work = join(ref.home.root, "work");
@@ -29,7 +29,7 @@ async function supervised(verify: string): Promise<{ readonly ref: TeamRef; read
   const watching = new AbortController();
   const problems: string[] = [];
   const env = { PATH: process.env.PATH ?? "", HOME: ref.home.root };
-  const watched = supervise(lookingContext(ref), {
+  const watched = supervise(reconcileContext(ref), {
     signal: watching.signal,
     onEnd: () => undefined,
     onChange: () => undefined,
@@ -44,7 +44,7 @@ async function supervised(verify: string): Promise<{ readonly ref: TeamRef; read
   return { ref, work };
 }
 
-/** Rewrites a task as a program does that knows nothing of our records: it keeps the metadata. */
+/** Rewrites a task as a program that does not know the records of teams: it keeps the metadata. */
 function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
   writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...change }));
 }
@@ -56,16 +56,16 @@ async function texts(ref: TeamRef, name: string): Promise<string> {
 test("a task that another program completed › is announced once its verify command has passed", async () => {
   const { ref, work } = await supervised("touch started; until test -e go; do sleep 0.05; done");
   rewrite(ref, "1", { status: "completed" });
-  await eventually("the command starts", () => existsSync(join(work, "started")));
+  await eventually("the command to start", () => existsSync(join(work, "started")));
   expect(withProof(ref, getTask(ref, "1"))).toMatchObject({ said: true, shown: "running" });
   expect(await texts(ref, LEAD_NAME)).toBe("");
   writeFileSync(join(work, "go"), "");
   await eventually(
-    "the lead is notified",
+    "the lead to be notified",
     async () => (await texts(ref, LEAD_NAME)).includes("task_completed") || undefined,
   );
   await eventually(
-    "b is notified",
+    "b to be notified",
     async () => (await texts(ref, "b")).includes("task_assignment") || undefined,
   );
   expect(withProof(ref, getTask(ref, "1"))).toMatchObject({ status: "completed", shown: "passed" });
@@ -75,7 +75,7 @@ test("a task that another program completed › is in progress again with its ow
   const { ref } = await supervised("echo 2 tests failed; exit 3");
   rewrite(ref, "1", { status: "completed" });
   await eventually(
-    "a is notified",
+    "a to be notified",
     async () => (await texts(ref, "a")).includes("2 tests failed") || undefined,
   );
   expect(withProof(ref, getTask(ref, "1"))).toMatchObject({
@@ -87,11 +87,11 @@ test("a task that another program completed › is in progress again with its ow
 test("a task that another program completed › is not proved by a command that was replaced while it ran", async () => {
   const { ref, work } = await supervised("touch started; until test -e go; do sleep 0.05; done");
   rewrite(ref, "1", { status: "completed" });
-  await eventually("the command starts", () => existsSync(join(work, "started")));
+  await eventually("the command to start", () => existsSync(join(work, "started")));
   await confirmVerify(ref, "1", "echo 2 tests failed; exit 3", 1);
   writeFileSync(join(work, "go"), "");
   await eventually(
-    "a is notified",
+    "a to be notified",
     async () => (await texts(ref, "a")).includes("2 tests failed") || undefined,
   );
   expect(withProof(ref, getTask(ref, "1"))).toMatchObject({ status: "in_progress", shown: "failed" });

@@ -5,7 +5,7 @@ import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
 import { identityOf } from "../../../../src/os/process/identity.ts";
 import { writePlace } from "../../../../src/team/records/read-records.ts";
 import { writeRecord, writeStatus } from "../../../../src/team/records/write-records.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -36,13 +36,13 @@ it("reconcile › reports a crash 5 s after it was seen if its launch script liv
   // The record of an earlier start is not the awaited one.
   writeRecord(ref, ref.paths.agent("dev").exit, { instance: "h", code: 1, at: 1, lastLines: [] });
   const advance = steadyClock();
-  expect(await reconcile(lookingContext(ref))).toEqual([]);
+  expect(await reconcile(reconcileContext(ref))).toEqual([]);
   expect(untilNextExitIsOverdue(ref)).toBeGreaterThan(4_000);
   advance(4_000);
   // Another command of this process sees the same death.
-  expect(await reconcile(lookingContext(ref))).toEqual([]);
+  expect(await reconcile(reconcileContext(ref))).toEqual([]);
   expect(untilNextExitIsOverdue(ref)).toBeLessThanOrEqual(1_000);
   advance(1_000);
-  expect(await reconcile(lookingContext(ref))).toMatchObject([{ name: "dev", how: "crashed" }]);
+  expect(await reconcile(reconcileContext(ref))).toMatchObject([{ name: "dev", how: "crashed" }]);
   expect(untilNextExitIsOverdue(ref)).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import type { Liveness, RecordedProcess } from "../../../../src/os/process/ident
 import { LivenessCache } from "../../../../src/os/process/liveness-cache.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -18,7 +18,7 @@ it("reconcile › removes a member that agrees to stop and ends while it is judg
       return super.of(record);
     }
   }
-  const ctx = lookingContext({ ...ref, livenessCache: new LastWrite() });
+  const ctx = reconcileContext({ ...ref, livenessCache: new LastWrite() });
   expect(await reconcile(ctx)).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual(["team-lead"]);
 });

@@ -13,9 +13,9 @@ import { taskIds } from "../../../../src/team/tasks/task-ids.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
 import { countBytes } from "../../../support/files/count-file-bytes.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -41,14 +41,14 @@ async function notified(ref: TeamRef, agent: string): Promise<string[]> {
   );
 }
 
-/** Rewrites a task as a program does that knows nothing of our records: it keeps the metadata. */
+/** Rewrites a task as a program that does not know the records of teams: it keeps the metadata. */
 function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
   writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...change }));
 }
 
 /** Starts two observers of one team with separate memories. @returns a function that lets both check */
 async function watchers(ref: TeamRef): Promise<() => Promise<unknown>> {
-  const both = [lookingContext(ref), lookingContext(ref)];
+  const both = [reconcileContext(ref), reconcileContext(ref)];
   const poll = (): Promise<unknown> => Promise.all(both.map(notifyMissedTaskChanges));
   await poll();
   return poll;
@@ -74,7 +74,7 @@ describe("a task completed by another program", () => {
     const ref = await twoTasks();
     const watching = new AbortController();
     let polls = 0;
-    const watch = supervise(lookingContext(ref), {
+    const watch = supervise(reconcileContext(ref), {
       signal: watching.signal,
       onEnd: () => undefined,
       onChange: () => {
@@ -88,7 +88,7 @@ describe("a task completed by another program", () => {
     });
     await eventually("the first poll", () => polls > 0);
     rewrite(ref, "1", { status: "completed" });
-    await eventually("the news", async () => (await notified(ref, "b")).length === 1);
+    await eventually("the notification", async () => (await notified(ref, "b")).length === 1);
   });
 
   it("is noticed even if the file is written in place, which leaves the directory unchanged", async () => {
@@ -184,7 +184,7 @@ describe("killing a process during a task change", () => {
     ["add", () => [], () => ["task_assignment #3 of a"]],
   ])("leaves the change undone, or reported once by the next check: %s", async (what, lead, owner) => {
     let wasDone = 0;
-    await atEveryStep(async (n) => {
+    await killAtEveryStep(async (n) => {
       const ref = await twoTasks();
       const check = async (): Promise<void> => {
         await watchers(ref);

@@ -7,7 +7,7 @@ import { systemClock } from "../../../../src/os/clock.ts";
 import { identityOf } from "../../../../src/os/process/identity.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
-import { longEnough } from "../../../support/timing/long-enough.ts";
+import { withGrowingLimit } from "../../../support/timing/long-enough.ts";
 
 function runIn(cwd: string, command: string, timeoutMs = 180_000): Promise<RanCommand | undefined> {
   const env = { PATH: process.env.PATH ?? "", HOME: cwd, MY_TOKEN: "very-secret-value" };
@@ -24,13 +24,13 @@ test("runVerify › ends the command at its time limit, with all processes that 
   const command = "echo begun; (trap '' TERM HUP; sleep 600) & echo $! > child; wait";
   const file = join(cwd, "child");
   const child = (): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
-  const ran = await longEnough(
+  const ran = await withGrowingLimit(
     300,
     (limitMs) => runIn(cwd, command, limitMs),
     () => child() > 0,
   );
   expect(ran).toMatchObject({ outcome: "timed-out", tail: "begun" });
-  await eventually("the child has ended", () => identityOf(child()) === undefined);
+  await eventually("the child to end", () => identityOf(child()) === undefined);
 });
 
 test("runVerify › records the commit and the uncommitted files", async () => {

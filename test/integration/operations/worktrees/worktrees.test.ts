@@ -44,7 +44,7 @@ async function withWorktree() {
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
   const { member: dev } = await createWorktree(ctx, member, {}, {});
   const worktree = worktreeOf(dev);
-  if (worktree === undefined) throw new Error("It has none.");
+  if (worktree === undefined) throw new Error("dev has no worktree.");
   const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
   return { ref, ctx, repository, worktree, branches };
 }
@@ -117,7 +117,7 @@ test("worktree › that another program recorded is never removed", async () => 
   ).toBeUndefined();
 });
 
-test("worktree › whose place now holds other work survives the deletion of the team", async () => {
+test("worktree › whose path now contains other work survives the deletion of the team", async () => {
   const { ref, ctx, worktree } = await withWorktree();
   writeFileSync(join(worktree.path, "new.txt"), "new\n");
   await killTeammates(ctx, ["dev"]);
@@ -148,7 +148,7 @@ test("worktree › is not part of an imported copy, which would remove it from t
   for (const text of texts) expect(text).not.toMatch(/worktreePath|_worktree|"worktree"/);
 });
 
-test("worktree › is removed with the team even if a dead member worked in another's", async () => {
+test("worktree › is removed with the team even if another, dead member worked in it", async () => {
   const { ref, ctx, worktree, branches } = await withWorktree();
   await addMembers(ref, [{ name: "guest", cwd: worktree.path }]);
   const [removed] = await deleteTeam(ctx);
@@ -196,7 +196,7 @@ test("worktree › gets a free branch next to a branch named teams, and a hint i
   expect(branches()).toEqual(before);
 });
 
-test("worktree › that another git keeps from its branch gets no hint to name another branch", async () => {
+test("worktree › that another git process keeps from its branch gets no hint to name another branch", async () => {
   const { ref, ctx, repository } = await withWorktree();
   writeFileSync(join(repository, ".git/refs/heads/mine.lock"), "");
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
@@ -229,7 +229,7 @@ test("worktree › is rolled back if its setup is interrupted", async () => {
   expect(branches()).toEqual(["main", "teams/crew/dev"]);
 });
 
-test("worktree › deleted by hand is also forgotten by git, with its unused branch, and the kill says so", async () => {
+test("worktree › deleted by hand is also removed from git's records, with its unused branch, and the kill says so", async () => {
   const { ref, ctx, repository, worktree, branches } = await withWorktree();
   writeStatus(ref, "dev", statusOf({ process: deadProcess(), instance: "i" }));
   await patchMember(ref, "dev", { worktreePath: worktree.path, metadata: { _worktree: worktree } });
@@ -267,7 +267,7 @@ test("worktree › gets another path if git still knows a deleted worktree there
   expect(existsSync(`${worktree.path}-2`)).toBe(true);
 });
 
-/** Makes git run a program of the repository at each checkout, status and missing object. @returns whether one has run */
+/** Makes git run programs of the repository at each checkout and status. @returns a function that names the programs that ran */
 function withPrograms(repository: string): () => readonly string[] {
   const seen = realpathSync(temporaryDirectory());
   const script = (path: string, name: string): void =>
@@ -290,12 +290,12 @@ test("worktree › runs the repository's hooks for a person, and neither these n
   const ran = withPrograms(repository);
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
   const { member: dev, rollback } = await createWorktree(ctx, member, { forModel: true }, {});
-  await cleanUpWorktree(ctx, worktreeOf(dev) ?? expect.fail("It has no worktree."));
+  await cleanUpWorktree(ctx, worktreeOf(dev) ?? expect.fail("The member has no worktree."));
   await rollback();
   expect(ran()).toEqual([]);
   const { member: own } = await createWorktree(ctx, member, {}, {});
   // The monitor works: a person's git runs it.
-  git(worktreeOf(own)?.path ?? expect.fail("It has no worktree."), "status");
+  git(worktreeOf(own)?.path ?? expect.fail("The member has no worktree."), "status");
   expect(ran()).toEqual(["monitor", "post-checkout", "reference-transaction"]);
 });
 
@@ -379,7 +379,7 @@ test("worktree › with a clean submodule is removed", async () => {
   expect([existsSync(worktree.path), branches()]).toEqual([false, ["main"]]);
 });
 
-test("worktree › with commits that only a submodule has is kept, even by a discard, which ends no member", async () => {
+test("worktree › with commits that only a submodule has is kept, even by a discard, which then ends no member", async () => {
   const { ref, ctx, repository, worktree } = await withWorktree();
   const lib = addSubmodule(repository, worktree.path);
   git(lib, "commit", "--quiet", "--allow-empty", "--message", "work");
@@ -412,25 +412,25 @@ function runPrinted(line: string): void {
 test("worktree › that is kept names a command that removes it: dirty, locked, with submodules", async () => {
   const { ctx, repository, worktree } = await withWorktree();
   const { path } = worktree;
-  const tree = async (): Promise<string> => {
+  const keptLine = async (): Promise<string> => {
     const [line] = keptLines([await cleanUpWorktree(ctx, worktree)]);
-    return line ?? expect.fail("It was removed.");
+    return line ?? expect.fail("The worktree was removed.");
   };
-  const again = (): string => git(repository, "worktree", "add", "--quiet", path, worktree.branch);
+  const addAgain = (): string => git(repository, "worktree", "add", "--quiet", path, worktree.branch);
   addSubmodule(repository, path);
   writeFileSync(join(path, "new.txt"), "new\n");
-  runPrinted(await tree());
+  runPrinted(await keptLine());
   expect(existsSync(path)).toBe(false);
-  again();
+  addAgain();
   git(repository, "worktree", "lock", "--reason", "on a stick", path);
-  const locked = await tree();
+  const locked = await keptLine();
   expect(locked).toContain("stays: it is locked: on a stick.");
   expect(await cleanUpWorktree(ctx, { ...worktree, discard: statusOf({}).process })).toMatchObject({
     kept: "it is locked: on a stick",
   });
   runPrinted(locked);
   expect(existsSync(path)).toBe(false);
-  again();
+  addAgain();
   rmSync(join(path, ".git"));
-  expect(await tree()).not.toContain("git -C");
+  expect(await keptLine()).not.toContain("git -C");
 });

@@ -12,7 +12,7 @@ async function newProcess() {
   return { temporaryBeside, temporaryWriter, replaceFile };
 }
 
-test("syncFile › ends for a file and for a missing one, and reports any other failure", async () => {
+test("syncFile › resolves for a file and for a missing file, and reports any other failure", async () => {
   const path = join(temporaryDirectory(), "f");
   writeFileSync(path, "x");
   expect(await syncFile(path)).toBeUndefined();

@@ -18,7 +18,7 @@ function followed() {
   return { path, lines, file };
 }
 
-test("FollowedFile gives each line once it is whole, even with a character in two parts", async () => {
+test("FollowedFile reports each line once it is complete, even if a character arrives in two parts", async () => {
   const { path, lines, file } = followed();
   file.follow();
   const bytes = Buffer.from("one\nä");
@@ -29,7 +29,7 @@ test("FollowedFile gives each line once it is whole, even with a character in tw
   expect(lines).toEqual(["one", "ä"]);
 });
 
-test("FollowedFile empties a large file that is read, and its writer continues at its own place", () => {
+test("FollowedFile empties a large file that was read, and its writer continues at its own offset", () => {
   const { path, lines, file } = followed();
   const fd = openSync(path, "r+");
   const large = "x".repeat(17 * 1024 * 1024);
@@ -45,7 +45,7 @@ test("FollowedFile empties a large file that is read, and its writer continues a
   expect(statSync(path).blocks * 512).toBeLessThan(large.length);
 });
 
-test("FollowedFile begins an emptied file again if its writer appends", () => {
+test("FollowedFile reads an emptied file from its start if its writer appends", () => {
   const { path, lines, file } = followed();
   appendFileSync(path, `${"x".repeat(17 * 1024 * 1024)}\n`);
   file.read();

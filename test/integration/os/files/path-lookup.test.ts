@@ -43,7 +43,7 @@ test("PathLookup › finds nothing at missing paths, below files and in loops of
   expect(lookup.find(join(work, "own/own/file"))?.path).toBe(join(work, "file"));
 });
 
-test("PathLookup › answers as before after many questions about one directory", () => {
+test("PathLookup › finds the same files after many lookups in one directory", () => {
   const { work, link } = place();
   writeFileSync(join(work, "é\u0301"), "");
   link("link", "file");
@@ -66,7 +66,7 @@ test("PathLookup › finds files in a directory that cannot be listed", () => {
   }
 });
 
-test("PathLookup › sees each path as it was at the first question", () => {
+test("PathLookup › sees each path as it was at its first lookup", () => {
   const { work } = place();
   const lookup = new PathLookup();
   expect(lookup.find(join(work, "later"))).toBeUndefined();

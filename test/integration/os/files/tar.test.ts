@@ -8,10 +8,10 @@ import {
   replaceWithBytes,
   wholeLinesOf,
 } from "../../../../src/os/files/tar.ts";
-import { allOf, packed, stream, unpacked } from "../../../support/files/archive-files.ts";
+import { packed, readAll, stream, unpacked } from "../../../support/files/archive-files.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
-const packedBytes = (files: readonly FileToPack[]): Promise<Buffer> => allOf(packArchive(files, 1_000));
+const packedBytes = (files: readonly FileToPack[]): Promise<Buffer> => readAll(packArchive(files, 1_000));
 
 describe("packArchive and related functions", () => {
   test("packs each file, and a growing file up to its original length", async () => {
@@ -63,8 +63,8 @@ describe("packArchive and related functions", () => {
 });
 
 describe("readArchive", () => {
-  const read = (bytes: Buffer, take: () => Promise<void> = async () => undefined, most = 1_000_000) =>
-    readArchive(stream(bytes), most, take);
+  const read = (bytes: Buffer, take: () => Promise<void> = async () => undefined, max = 1_000_000) =>
+    readArchive(stream(bytes), max, take);
 
   test("reads a file even if the caller skipped the previous one", async () => {
     const bytes = await packed([
@@ -73,7 +73,7 @@ describe("readArchive", () => {
     ]);
     const seen: string[] = [];
     await readArchive(stream(bytes), 1_000_000, async ({ name, size, bytes: content }) => {
-      if (name === "small") seen.push(`${name} ${size} ${await allOf(content)}`);
+      if (name === "small") seen.push(`${name} ${size} ${await readAll(content)}`);
     });
     expect(seen).toEqual(["small 1 y"]);
   });

@@ -74,7 +74,7 @@ describe("httpFetch", () => {
     expect(await read()).toBe("two");
   });
 
-  test("fails if the response breaks off", async () => {
+  test("fails if the connection breaks during the response", async () => {
     const url = await serve((response) => {
       response.writeHead(200, { "content-length": "100" }).write("begun");
       setImmediate(() => response.destroy());

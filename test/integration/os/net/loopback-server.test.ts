@@ -11,7 +11,7 @@ async function serve(answer: Answer, stalledMs?: number) {
   return { ...server, errors, url: `http://127.0.0.1:${server.port}/` };
 }
 
-/** A promise that code resolves. */
+/** Creates a promise that the caller resolves. */
 function signalled() {
   let resolve: () => void = () => undefined;
   const promise = new Promise<void>((done) => {
@@ -20,7 +20,7 @@ function signalled() {
   return { promise, resolve: () => resolve() };
 }
 
-/** Sends a request on a bare connection that takes no answer. */
+/** Sends a request on a raw connection that never reads the answer. */
 function rawClient(port: number): Socket {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
@@ -38,7 +38,7 @@ it.runIf(process.platform === "linux")("loopback server › listens on 127.0.0.1
   expect(failure).toMatchObject({ code: "ECONNREFUSED" });
 });
 
-it("loopback server › refuses a request that its code cannot get, and reports no error", async () => {
+it("loopback server › refuses a request that its handler cannot receive, and reports no error", async () => {
   const { url, port, errors } = await serve(async () => new Response("whole"));
   for (const line of ["TRACE / HTTP/1.1", "GET http://[ HTTP/1.1"]) {
     const socket = connect(port, "127.0.0.1");
@@ -52,7 +52,7 @@ it("loopback server › refuses a request that its code cannot get, and reports 
   expect(await (await fetch(url)).text()).toBe("whole");
 });
 
-it("loopback server › the signal of a request that was answered never aborts, and its end is reported", async () => {
+it("loopback server › never aborts the signal of an answered request, and reports its end", async () => {
   const signals: AbortSignal[] = [];
   const ends: Promise<void>[] = [];
   const { url, errors } = await serve(async (request, ended) => {
@@ -65,7 +65,7 @@ it("loopback server › the signal of a request that was answered never aborts, 
   expect([signals.map(({ aborted }) => aborted), errors]).toEqual([[false], []]);
 });
 
-it("loopback server › a client that goes away in the middle aborts the signal and ends the stream", async () => {
+it("loopback server › aborts the signal and ends the stream if a client disconnects in the middle", async () => {
   const gone = signalled();
   const cancelled = signalled();
   const { url, errors } = await serve(async (request) => {
@@ -84,7 +84,7 @@ it("loopback server › a client that goes away in the middle aborts the signal 
   expect(errors).toEqual([]);
 });
 
-it("loopback server › shows the head of a stream that says nothing yet", async () => {
+it("loopback server › sends the headers of a stream that has no data yet", async () => {
   const { url } = await serve(
     async () => new Response(new ReadableStream(), { headers: { "x-is": "there" } }),
   );
@@ -94,7 +94,7 @@ it("loopback server › shows the head of a stream that says nothing yet", async
   leaving.abort();
 });
 
-it("loopback server › ends a connection whose client takes nothing", async () => {
+it("loopback server › closes a connection whose client does not read", async () => {
   const cancelled = signalled();
   const chunk = new Uint8Array(1024 * 1024);
   const { port, errors } = await serve(async () => {

@@ -53,7 +53,7 @@ describe("httpFetch through a proxy", () => {
     expect(proxy.connections()).toBe(3);
   });
 
-  test("asks the proxy for the whole URL of an http server, and sends it the credentials alone", async () => {
+  test("asks the proxy for the whole URL of an http server, and sends the credentials only to the proxy", async () => {
     const { port, received } = await plainServer("page");
     const proxy = await startTestProxy({ "page.test:8080": port }, { credentials: "ada:pass@word" });
     const ask = through({ http_proxy: `http://ada:pass%40word@127.0.0.1:${proxy.port}` });
@@ -109,7 +109,7 @@ describe("httpFetch through a proxy", () => {
   });
 
   test.each(["https://model.test/", "http://page.test/"])(
-    "names a proxy that is not there, for %s",
+    "names a proxy that cannot be reached, for %s",
     async (url) => {
       const closed = createRawServer();
       await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type CommandEnd, runCommandGroup } from "../../../../src/os/process/command-group.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
-/** Agents, hooks, a person's `!command`, checks and setup commands all run by it. */
+// Agents, hooks, a person's `!command`, checks and setup commands all run through runCommandGroup.
 test("runCommandGroup › gives a command no editor, pager or question that waits for a terminal", async () => {
   let output = "";
   const shown = ["$EDITOR", "$VISUAL", "$PAGER", "$GIT_TERMINAL_PROMPT", "[$GPG_TTY]", "$KEPT"];
@@ -41,12 +41,12 @@ async function ran(file: string, ...args: readonly string[]): Promise<readonly [
 }
 
 // vim reads keys from stderr once stdin has ended.
-test("runCommandGroup › gives a program no keys to wait for in its stderr", async () => {
+test("runCommandGroup › does not let a program wait for keys on its stderr", async () => {
   const script = 'read -r key <&2 || echo "no key" >&2; exit 3';
   expect(await ran("/bin/sh", "-c", script)).toEqual([{ code: 3, signal: undefined }, "no key\n"]);
 });
 
-// asyncio.connect_write_pipe watches it, and drops what is written after its end.
+// asyncio.connect_write_pipe watches stdout, and drops data that is written after its end.
 test("runCommandGroup › keeps stdout open for a program that watches for its reader's end", async () => {
   const script = `
     const { Socket } = require("node:net");

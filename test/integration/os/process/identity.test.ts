@@ -90,10 +90,10 @@ describe("livenessOf and isLocalProcess, for the record of a process,", () => {
       "unknown",
       false,
     ],
-  ])("%s (S77)", (_what, fields, liveness, ofHere) => {
+  ])("%s (S77)", (_what, fields, liveness, isLocal) => {
     const record = { ...own, ...fields };
     expect(livenessOf(record)).toBe(liveness);
-    expect(isLocalProcess(record)).toBe(ofHere);
+    expect(isLocalProcess(record)).toBe(isLocal);
   });
 
   test.runIf(process.platform === "linux")("ownIdentity contains the pid namespace and the boot id", () => {

@@ -13,7 +13,7 @@ import { AGENTS, end, placesOf, requestFor } from "../../../support/backend/spaw
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { touchedPaths } from "../../../support/files/touched-paths.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
-import { overAfter } from "../../../support/timing/held-timer.ts";
+import { expireAfter } from "../../../support/timing/held-timer.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 test.each(["tmux pane", "child process"])(
@@ -49,7 +49,7 @@ test("endTree › does not wait for the grace period if the process ends earlier
 });
 
 test.runIf(process.platform === "linux")(
-  "endTree › looks at the processes of the system as often for eight trees as for one",
+  "endTree › lists the processes of the system as often for eight trees as for one",
   async () => {
     const roots = Array.from({ length: 8 }, () => {
       return spawn("sh", ["-c", "trap '' TERM; echo ready; read line"], {
@@ -73,14 +73,14 @@ test.runIf(process.platform === "linux")(
     let ended: readonly unknown[] = [];
     const touched = await touchedPaths(async () => {
       const ending = () => Promise.all(trees.map((tree) => endTree(tree, { graceMs: 600_000 })));
-      ended = await overAfter(POLL_MS, allEnd, ending);
+      ended = await expireAfter(POLL_MS, allEnd, ending);
     });
     expect(ended).toEqual(trees.map(() => ({ left: [] })));
-    // Each look reads the environment of any other process once, whatever the number of trees.
-    const looks = touched.filter((path) => path === "/proc").length;
-    expect(touched.filter((path) => path === `/proc/${process.ppid}/environ`)).toHaveLength(looks);
-    // One to signal, one after the pause, and one before SIGKILL.
-    expect([looks, pauses]).toEqual([3, 1]);
+    // Each scan reads the environment of any other process once, for any number of trees.
+    const scans = touched.filter((path) => path === "/proc").length;
+    expect(touched.filter((path) => path === `/proc/${process.ppid}/environ`)).toHaveLength(scans);
+    // One scan to signal, one after the pause, and one before SIGKILL.
+    expect([scans, pauses]).toEqual([3, 1]);
   },
 );
 
@@ -89,7 +89,7 @@ test("endTree › gives each of several trees its own grace and its own result",
     stdio: ["ignore", "pipe", "ignore"],
     detached: true,
   });
-  // Ends only when its input ends: after the other one, whose grace is shorter.
+  // Ends only when its input ends, which is after the end of `deaf`, whose grace is shorter.
   const slow = spawn("sh", ["-c", "trap 'read line; exit 7' TERM; echo ready; while :; do sleep 0.1; done"], {
     stdio: ["pipe", "pipe", "ignore"],
   });

@@ -20,11 +20,11 @@ describeInSandbox("Prewarmer", () => {
     expect(await taken(":").line()).toBe("waiting");
   });
 
-  test("leaves a sandbox that is older than a mount of this machine: it would be writable there", async () => {
+  test("does not use a sandbox that is older than a mount of this machine, which would be writable in it", async () => {
     expect(await takenWithMounts("mount -t tmpfs none /media").line()).toBe("another");
   });
 
-  test("sets up nothing when /usr/bin/env is missing", async () => {
+  test("prepares no sandbox when /usr/bin/env is missing", async () => {
     expect(await takenWithoutEnv(":").line()).toBe("another");
   });
 
@@ -38,13 +38,13 @@ describeInSandbox("Prewarmer", () => {
       prewarmer.end();
     }
     await eventually(
-      "the end of each",
+      "each sandbox to end",
       () => !processTable().some(({ pid }) => hasEnvEntry(pid, `PATH=${PATH}`)),
     );
   });
 });
 
-test("scriptOf › leaves words and variables that only the system can pass or refuse", () => {
+test("scriptOf › returns undefined for words and variables that only the system can pass or refuse", () => {
   const of = (word: string, env = {}) => scriptOf({ cwd: "/", env, words: ["sh", word] });
   expect(of("x".repeat(60_000))?.length).toBeGreaterThan(60_000);
   // 128 KiB in UTF-8 and more, which is too long for the system.

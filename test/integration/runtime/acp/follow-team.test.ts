@@ -42,7 +42,7 @@ describe("followTeammates", () => {
     expect(calls()).toEqual(["ada/before", "ada/after"]);
   });
 
-  it("shows no earlier calls of a resumed team, and all that come later", async () => {
+  it("shows only the later calls of a resumed team", async () => {
     const { transcript, check, calls } = await followed(false);
     appendFileSync(transcript, called("after"));
     check();

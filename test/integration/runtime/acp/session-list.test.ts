@@ -21,7 +21,7 @@ async function withTeams(names: readonly string[], leadCwd: string, home = testH
   return home;
 }
 
-it("listSessions › gives 50 teams at a time, the newest first", async () => {
+it("listSessions › returns 50 teams at a time, the newest first", async () => {
   const names = Array.from({ length: 51 }, (_, at) => `team-${at}`);
   const home = await withTeams(names, "/");
   const { sessions, nextCursor } = listSessions(home, {});
@@ -33,7 +33,7 @@ it("listSessions › gives 50 teams at a time, the newest first", async () => {
     expect(() => listSessions(home, { cursor })).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
 });
 
-it("listSessions › gives the teams of one directory", async () => {
+it("listSessions › returns the teams of one directory", async () => {
   const cwd = temporaryDirectory();
   const home = await withTeams(["here"], cwd);
   await withTeams(["elsewhere"], "/", home);
@@ -45,20 +45,20 @@ it("isEmptySession › is false while the lead records its first prompt and mark
   const config = readTeam(ref);
   expect(isEmptySession(ref, config)).toBe(true);
   await sendMessage(ref, { from: "user", to: LEAD_NAME, text: "the first prompt" });
-  const begins = (): void => {
-    if (!isSessionId(CONVERSATION)) throw new Error("not an id of a conversation");
+  const acceptPrompt = (): void => {
+    if (!isSessionId(CONVERSATION)) throw new Error("not a session id");
     const transcript = transcriptPath(ref.home.root, CONVERSATION);
     mkdirSync(dirname(transcript), { recursive: true });
     writeFileSync(transcript, "");
     peerTakes(ref, LEAD_NAME, "marks");
   };
-  // The lead takes the prompt just before its inbox is read.
-  const looking = {
+  // The lead accepts the prompt just before its inbox is read.
+  const racing = {
     ...ref,
     get paths() {
-      begins();
+      acceptPrompt();
       return ref.paths;
     },
   };
-  expect(isEmptySession(looking, config)).toBe(false);
+  expect(isEmptySession(racing, config)).toBe(false);
 });

@@ -34,7 +34,7 @@ async function withCrash(answers: readonly (ApprovalAnswer | undefined)[]) {
 it("SessionRequests › offers a crash, and removes the teammate if the user rejects it", async () => {
   const { requests, offered, problems, names } = await withCrash([{ approve: false }]);
   requests.check();
-  await eventually("her removal", () => !names().includes("ada"));
+  await eventually("ada's removal", () => !names().includes("ada"));
   expect(offered).toMatchObject([{ kind: "crash", from: "ada" }]);
   expect(problems).toEqual([]);
 });
@@ -47,6 +47,6 @@ it("SessionRequests › offers an unanswered request again only after offerAgain
   requests.check();
   expect([offered.length, names().includes("ada")]).toEqual([1, true]);
   requests.offerAgain();
-  await eventually("her removal", () => !names().includes("ada"));
+  await eventually("ada's removal", () => !names().includes("ada"));
   expect(offered).toHaveLength(2);
 });

@@ -5,37 +5,37 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { loadPlaybook } from "../../../../src/runtime/agent/models.ts";
 
-let place: string;
+let directory: string;
 beforeEach(() => {
-  place = mkdtempSync(join(tmpdir(), "teams-playbook-"));
+  directory = mkdtempSync(join(tmpdir(), "teams-playbook-"));
 });
-afterEach(() => rmSync(place, { recursive: true, force: true }));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 it("loadPlaybook rejects an unknown tool and suggests the nearest", () => {
-  const file = join(place, "play.json");
+  const file = join(directory, "play.json");
   const tools = [{ name: "TaskCraete", input: {} }];
   writeFileSync(file, JSON.stringify({ version: 1, agents: { ada: [{ tools }] } }));
   expect(() => loadPlaybook(file)).toThrow("did you mean TaskCreate?");
 });
 
 it("loadPlaybook accepts the alias of a tool, as a model or a recording writes it", () => {
-  const file = join(place, "play.json");
+  const file = join(directory, "play.json");
   const tools = [{ name: "Task", input: { name: "ada", prompt: "Begin." } }];
   writeFileSync(file, JSON.stringify({ version: 1, agents: { "team-lead": [{ tools }] } }));
   expect(loadPlaybook(file).agents["team-lead"]).toEqual([{ tools }]);
 });
 
 it("loadPlaybook reports that the path is a directory", () => {
-  expect(() => loadPlaybook(place)).toThrow(
+  expect(() => loadPlaybook(directory)).toThrow(
     expect.objectContaining({
       code: "INVALID_INPUT",
-      message: `${place} is a directory, not a playbook.`,
+      message: `${directory} is a directory, not a playbook.`,
     }),
   );
 });
 
-it("loadPlaybook rejects a pipe, from which only one process could read it", () => {
-  const pipe = join(place, "pipe");
+it("loadPlaybook rejects a pipe, because only one process could read from it", () => {
+  const pipe = join(directory, "pipe");
   execFileSync("mkfifo", [pipe]);
   expect(() => loadPlaybook(pipe)).toThrow(
     expect.objectContaining({
@@ -46,7 +46,7 @@ it("loadPlaybook rejects a pipe, from which only one process could read it", () 
 });
 
 it.skipIf(process.getuid?.() === 0)("loadPlaybook reports that the file is not readable", () => {
-  const file = join(place, "secret.json");
+  const file = join(directory, "secret.json");
   writeFileSync(file, "{}");
   chmodSync(file, 0);
   expect(() => loadPlaybook(file)).toThrow(
@@ -58,9 +58,9 @@ it.skipIf(process.getuid?.() === 0)("loadPlaybook reports that the file is not r
 });
 
 it("loadPlaybook rejects a path through a file and a path that is too long", () => {
-  const file = join(place, "plain");
+  const file = join(directory, "plain");
   writeFileSync(file, "");
-  for (const path of [join(file, "play.json"), join(place, "x".repeat(5000))]) {
+  for (const path of [join(file, "play.json"), join(directory, "x".repeat(5000))]) {
     expect(() => loadPlaybook(path)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
   }
 });

@@ -14,7 +14,7 @@ const user = (text: string): ConversationMessage => ({
   origin: { text, from: LEAD_NAME },
 });
 
-it("withRecording › records a turn that could not be written with the next one", async () => {
+it("withRecording › records a turn that could not be written, together with the next turn", async () => {
   const ref = await testTeam(["dev"]);
   const cwd = temporaryDirectory();
   const directory = join(cwd, "recording");

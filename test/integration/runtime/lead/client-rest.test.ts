@@ -46,20 +46,20 @@ it("the end of a prompt › waits for a background command in its first minute o
   expect(await restWith([old])).toEqual({ rest: "done", wakes: [] });
 });
 
-it("the end of a prompt › waits for a command of a teammate in its first minute only, too", async () => {
+it("the end of a prompt › also waits for a teammate's command in its first minute only", async () => {
   const young = taskOf({ startedAt: NOW - 20_000 });
   expect(await restWith([young], 1, "ada")).toEqual({ rest: undefined, wakes: [40_000] });
   expect(await restWith([taskOf({ startedAt: 0 })], 1, "ada")).toEqual({ rest: "done", wakes: [] });
 });
 
-it("the end of a prompt › waits for a subagent, and for reports that are not sent", async () => {
+it("the end of a prompt › waits for a subagent, and for reports that are not sent yet", async () => {
   const old = taskOf({ startedAt: 0 });
   const agent = taskOf({ id: "agent-1", kind: "agent", startedAt: 0 });
   expect(await restWith([old, agent])).toEqual({ rest: undefined, wakes: [] });
   expect(await restWith([old], 2)).toEqual({ rest: undefined, wakes: [] });
 });
 
-it("wakeLater › wakes once, as the newest call says", () => {
+it("wakeLater › wakes once, after the delay of the newest call", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let wakes = 0;

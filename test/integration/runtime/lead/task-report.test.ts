@@ -7,7 +7,7 @@ import { safeStyler } from "../../../../src/terminal/output.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
-test("the result of a run › lists what was said and shown of each task, even if the team is deleted by then", async () => {
+test("the result of a run › lists the reported and the verified state of each task, even if the team was deleted", async () => {
   const ref = await testTeam(["ada"]);
   const ctx = contextOf(ref, LEAD_NAME);
   const out = { styleText: safeStyler(false), columns: 80 };

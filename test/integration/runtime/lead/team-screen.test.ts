@@ -14,7 +14,7 @@ async function screenOf(agents: readonly { readonly name: string }[]) {
   });
 }
 
-test("createLeadScreen › keeps a line for a teammate that does not run yet", async () => {
+test("createLeadScreen › keeps a line for a teammate that has not started yet", async () => {
   const seen: string[] = [];
   const dev = {
     ...{ name: "dev", color: "blue", state: "pending", output: { lines: () => [] } },
@@ -32,7 +32,7 @@ test("createLeadScreen › keeps a line for a teammate that does not run yet", a
   screen.leave();
 });
 
-test("createLeadScreen › keeps the begun line of each view until the view is shown again", async () => {
+test("createLeadScreen › keeps the unfinished line of each view until the view is shown again", async () => {
   const agent = (name: string) => ({ name, color: "blue", state: "pending", output: { lines: () => [] } });
   const screen = await screenOf([agent("ann"), agent("bob")]);
   const line = (): string => screen.editor.edited.text;
@@ -55,7 +55,7 @@ test("createLeadScreen › keeps the begun line of each view until the view is s
   expect(line()).toBe("");
   screen.key("up");
   expect(line()).toBe("to ann");
-  // A key that only scrolls moves no cursor.
+  // A key that only scrolls does not move the cursor.
   screen.editor.push("\u001b[D");
   screen.key("page-up");
   expect(screen.editor.edited.cursor).toBe("to an".length);

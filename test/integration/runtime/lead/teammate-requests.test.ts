@@ -26,12 +26,12 @@ test.each([
   const entry = await eventually("the request", async () =>
     (await unreadMessages(ref, LEAD_NAME)).find(({ protocol }) => protocol?.type === "permission_request"),
   );
-  const said: string[] = [];
+  const texts: string[] = [];
   const settings = () => ({ permissions: { ...NO_RULES, additionalDirectories: [] } });
-  const view = { waiting: (text: string) => said.push(text) };
+  const view = { waiting: (text: string) => texts.push(text) };
   const lead = { ctx: contextOf(ref), view, settings, screen } as unknown as Lead;
   const worker = { planApproval: { mode: "default" }, permissionRequests: { sessionRules: [] } };
   await answerTeammateRequest(lead, worker as never, entry);
-  expect(said).toEqual([expect.stringMatching(/^dev asks: .*touch made.*: teams approve dev, or /)]);
-  expect(said[0]).toMatch(new RegExp(`${where.replace(/[()+]/g, "\\$&")}$`));
+  expect(texts).toEqual([expect.stringMatching(/^dev asks: .*touch made.*: teams approve dev, or /)]);
+  expect(texts[0]).toMatch(new RegExp(`${where.replace(/[()+]/g, "\\$&")}$`));
 });

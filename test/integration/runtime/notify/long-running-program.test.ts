@@ -46,7 +46,7 @@ async function started(program: string | readonly string[] = RELAY, restartMs = 
     const text = typeof line === "string" ? line : JSON.stringify(line);
     writeFileSync(join(cwd, "says"), `${text}\n`, { flag: "a" });
   };
-  /** Opens a request of the lead, whose answer is a file, and notifies the person of it. */
+  /** Opens a request of the lead, whose answer is a file, and notifies the user of it. */
   const ask = (id: string, kind: "permission" | "question" = "permission", payload: object = {}): void => {
     const summary = kind === "question" ? "Which port?" : "Bash(npm publish)";
     openRequest(ref, { id, kind, from: "team-lead", summary, payload: { ...payload }, at: 1 });
@@ -81,7 +81,7 @@ describe("a long-running program of teams.notify", () => {
     expect(readAnswer(ref, "perm-2")).toBeUndefined();
   });
 
-  it("gets no half of a character, which its parser may refuse", async () => {
+  it("gets no lone surrogate, which its parser may refuse", async () => {
     const { cwd, hears, ask } = await started();
     ask("perm-1", "permission", { tool: "Bash", input: { command: "echo \ud83d" } });
     expect((await hears(1))[0]).toMatchObject({ request: { input: { command: "echo \ufffd" } } });
@@ -100,7 +100,7 @@ describe("a long-running program of teams.notify", () => {
     expect(readAnswer(ref, "perm-1")).toMatchObject({ approve: false });
   });
 
-  it("keeps the token of a question that needs a choice, and takes the number of one", async () => {
+  it("keeps the token of a question that needs a choice, and accepts the number of a choice", async () => {
     const { ref, hears, says, ask } = await started();
     ask("question-1", "question", { question: "Which port?", choices: ["80", "eight"] });
     const [asked] = await hears(1);
@@ -143,7 +143,7 @@ describe("a long-running program of teams.notify", () => {
     expect(problems).toEqual(["teams.notify: The line is not JSON; nothing was answered."]);
   });
 
-  it("gets notices without a request, and no model's key", async () => {
+  it("gets notices without a request, and the team in its environment", async () => {
     const { notifier, cwd, hears } = await started(`env > seen; ${RELAY}`);
     notifier.notify("ada: 80 % of its tokens are used", "person");
     const [notice] = await hears(1);
@@ -154,7 +154,7 @@ describe("a long-running program of teams.notify", () => {
     expect(readFileSync(join(cwd, "seen"), "utf8")).toContain("TEAMS_TEAM=crew");
   });
 
-  it("starts again with new tokens after its end, but not for ever", async () => {
+  it("restarts with new tokens after its end, but not forever", async () => {
     const { ask, cwd, problems, hears } = await started("head -n 1 >> heard; echo failed >&2; exit 3");
     ask("perm-1");
     const lines = await hears(3);
@@ -173,7 +173,7 @@ describe("a long-running program of teams.notify", () => {
     const pids = readFileSync(join(cwd, "pids"), "utf8").split(" ").map(Number);
     expect(pids.map(startTimeOf)).not.toContain(undefined);
     await notifier.close();
-    await eventually("the end of both", () => pids.every((pid) => startTimeOf(pid) === undefined));
+    await eventually("the end of both processes", () => pids.every((pid) => startTimeOf(pid) === undefined));
   });
 
   it("ends when its agent's process is killed", async () => {
@@ -184,7 +184,7 @@ describe("a long-running program of teams.notify", () => {
       return existsSync(path) && /^\d+ \d+\n$/.test(readFileSync(path, "utf8")) && readFileSync(path, "utf8");
     });
     agent.child.kill("SIGKILL");
-    await eventually("the end of both", () =>
+    await eventually("the end of both processes", () =>
       pids.split(" ").every((pid) => startTimeOf(Number(pid)) === undefined),
     );
   });

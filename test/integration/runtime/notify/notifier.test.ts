@@ -10,7 +10,7 @@ import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
 /** Creates a notifier for a teammate with this teams.notify setting, in its own directory. */
-async function calls(notify: unknown, { agent = "dev", env = {} as Record<string, string> } = {}) {
+async function start(notify: unknown, { agent = "dev", env = {} as Record<string, string> } = {}) {
   const ref = await testTeam(["dev"]);
   const cwd = dirname(ref.home.root);
   const problems: string[] = [];
@@ -19,7 +19,7 @@ async function calls(notify: unknown, { agent = "dev", env = {} as Record<string
     ignored: [] as string[],
     ignoredReason: "",
   };
-  const own = createNotifier({
+  const notifier = createNotifier({
     settings: () => settings,
     ref,
     agent,
@@ -28,7 +28,7 @@ async function calls(notify: unknown, { agent = "dev", env = {} as Record<string
     clock: systemClock,
     problem: (text) => problems.push(text),
   });
-  onTestFinished(() => own.close());
+  onTestFinished(() => notifier.close());
   const file = (name: string): string => {
     const path = join(cwd, name);
     return existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -38,50 +38,52 @@ async function calls(notify: unknown, { agent = "dev", env = {} as Record<string
   const change = (next: unknown): void => {
     settings = { ...settingsSchema.parse({ teams: { notify: next } }), ignored: [], ignoredReason: "" };
   };
-  return { ref, cwd, own, problems, file, written, change };
+  return { ref, cwd, notifier, problems, file, written, change };
 }
 
 describe("teams.notify (S63)", () => {
   it("runs a shell command with the text as its first argument and as JSON on stdin", async () => {
-    const { own, file, written } = await calls('printf "%s\\n" "$1" >> said; cat >> heard; echo . >> done');
-    own.notify("dev asks: Bash(echo $(touch made); `touch made`)\nnow \x1b[31mred", "lead");
+    const { notifier, file, written } = await start(
+      'printf "%s\\n" "$1" >> said; cat >> heard; echo . >> done',
+    );
+    notifier.notify("dev asks: Bash(echo $(touch made); `touch made`)\nnow \x1b[31mred", "lead");
     await written("done", ".");
     expect(file("said")).toBe("Team crew: dev asks: Bash(echo $(touch made); `touch made`) now red\n");
     expect(JSON.parse(file("heard"))).toEqual({ team: "crew", agent: "dev", text: file("said").trimEnd() });
     expect(file("made")).toBe("");
   });
 
-  it("passes no half of a character", async () => {
-    const { own, file, written } = await calls("cat >> heard; echo . >> done");
-    own.notify("dev asks: \ud83d", "lead");
+  it("replaces a lone surrogate", async () => {
+    const { notifier, file, written } = await start("cat >> heard; echo . >> done");
+    notifier.notify("dev asks: \ud83d", "lead");
     await written("done", ".");
     expect(file("heard")).not.toMatch(/\\ud[89a-f]/);
     expect(JSON.parse(file("heard"))).toMatchObject({ text: expect.stringMatching(/asks: \ufffd$/) });
   });
 
-  it("ends a shortened text in …", async () => {
-    const { own, file, written } = await calls('printf "%s\\n" "$1" >> said; echo . >> done');
-    own.notify(`dev asks: Bash(${"x".repeat(600)} && rm -rf .)`, "lead");
+  it("ends a shortened text with …", async () => {
+    const { notifier, file, written } = await start('printf "%s\\n" "$1" >> said; echo . >> done');
+    notifier.notify(`dev asks: Bash(${"x".repeat(600)} && rm -rf .)`, "lead");
     await written("done", ".");
     expect(file("said")).toMatch(/x…\n$/);
     expect(file("said").trimEnd()).toHaveLength(500);
   });
 
   it("runs an array without a shell, with the text as the last argument", async () => {
-    const { cwd, own, change, written, file } = await calls("true");
+    const { cwd, notifier, change, written, file } = await start("true");
     const program = join(cwd, "call me");
     writeFileSync(program, '#!/bin/sh\nprintf "%s|" "$@" > said\necho . > done\n');
     chmodSync(program, 0o700);
     change([program, "-t", "$HOME"]);
-    own.notify("something waits", "person");
+    notifier.notify("something waits", "person");
     await written("done", ".");
     expect(file("said")).toBe("-t|$HOME|Team crew: something waits|");
   });
 
   it("gets the team in its environment, without API keys, and a redacted text", async () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-0123456789", MY_TOKEN: "tok-0123456789" };
-    const { own, file, written } = await calls('env > seen; echo "$1" > said; echo . > done', { env });
-    own.notify("dev asks: Bash(curl -H tok-0123456789)", "lead");
+    const { notifier, file, written } = await start('env > seen; echo "$1" > said; echo . > done', { env });
+    notifier.notify("dev asks: Bash(curl -H tok-0123456789)", "lead");
     await written("done", ".");
     expect(file("seen")).toContain("TEAMS_TEAM=crew");
     expect(file("seen")).not.toContain("ANTHROPIC_API_KEY");
@@ -89,24 +91,24 @@ describe("teams.notify (S63)", () => {
   });
 
   it("leaves requests of a teammate to the running lead", async () => {
-    const { ref, own, file, written } = await calls('echo "$1" >> said');
+    const { ref, notifier, file, written } = await start('echo "$1" >> said');
     await updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
-    own.notify("dev asks", "lead");
-    own.notify("dev's budget is spent", "person");
+    notifier.notify("dev asks", "lead");
+    notifier.notify("dev's budget is spent", "person");
     await written("said", "budget");
     expect(file("said")).not.toContain("asks");
   });
 
   it("runs one command at a time, in order, and drops excess notifications", async () => {
-    const { cwd, own, file, written } = await calls(
+    const { cwd, notifier, file, written } = await start(
       'echo "$1" >> said; until [ -e go ]; do sleep 0.01; done',
     );
-    for (let i = 1; i <= 30; i += 1) own.notify(`call ${i}.`, "person");
+    for (let i = 1; i <= 30; i += 1) notifier.notify(`call ${i}.`, "person");
     await written("said", "call 1.");
     expect(file("said")).toBe("Team crew: call 1.\n");
     writeFileSync(join(cwd, "go"), "");
     await written("said", "call 9.");
-    own.notify("the last", "person");
+    notifier.notify("the last", "person");
     await written("said", "the last");
     expect(
       file("said")
@@ -116,18 +118,18 @@ describe("teams.notify (S63)", () => {
   });
 
   it("reports a failing command once for each setting", async () => {
-    const { own, problems, change, file, written } = await calls("echo no bus >&2; exit 3");
-    own.notify("one", "person");
-    own.notify("two", "person");
+    const { notifier, problems, change, file, written } = await start("echo no bus >&2; exit 3");
+    notifier.notify("one", "person");
+    notifier.notify("two", "person");
     await eventually("the problem", () => problems.length === 1);
     change(["/nowhere/at/all"]);
-    own.notify("three", "person");
-    await eventually("the next", () => problems.length === 2);
+    notifier.notify("three", "person");
+    await eventually("the second problem", () => problems.length === 2);
     change("a\0b");
-    own.notify("four", "person");
-    await eventually("the third", () => problems.length === 3);
+    notifier.notify("four", "person");
+    await eventually("the third problem", () => problems.length === 3);
     change('echo "$1" > said');
-    own.notify("five", "person");
+    notifier.notify("five", "person");
     await written("said", "five");
     expect(file("said")).toBe("Team crew: five\n");
     expect(problems[0]).toBe("teams.notify failed, so you were not notified: exit code 3: no bus");
@@ -136,10 +138,10 @@ describe("teams.notify (S63)", () => {
   });
 
   it("runs nothing without a setting, and applies a new setting at once", async () => {
-    const { own, change, written, file } = await calls(undefined);
-    own.notify("one", "person");
+    const { notifier, change, written, file } = await start(undefined);
+    notifier.notify("one", "person");
     change('echo "$1" >> said');
-    own.notify("two", "person");
+    notifier.notify("two", "person");
     await written("said", "two");
     expect(file("said")).not.toContain("one");
   });

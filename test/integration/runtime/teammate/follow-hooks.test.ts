@@ -8,17 +8,17 @@ const HOUR_MS = 3_600_000;
 
 it("followHooks › reports the ends of turns from its start on, even if the clock was set back", async () => {
   const ref = await testTeam(["ada"]);
-  const rest = (at: number, text: string): void => {
+  const endTurn = (at: number, text: string): void => {
     addLastWords(ref, "ada", { at, text });
     writeHook(ref, "ada", { event: "resting", at });
   };
   const now = Date.now();
-  rest(now, "before");
+  endTurn(now, "before");
   const words: string[] = [];
   onTestFinished(followHooks(ref, "ada", (text) => words.push(text)));
-  rest(now - HOUR_MS, "after");
+  endTurn(now - HOUR_MS, "after");
   await eventually("the end of a turn", () => words.length > 0);
-  rest(now - HOUR_MS + 1, "last");
-  await eventually("the next one", () => words.length > 1);
+  endTurn(now - HOUR_MS + 1, "last");
+  await eventually("the end of the next turn", () => words.length > 1);
   expect(words).toEqual(["after", "last"]);
 });

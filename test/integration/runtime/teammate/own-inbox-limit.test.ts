@@ -28,7 +28,7 @@ async function limited(version: string) {
   return { limit, factsAt, texts };
 }
 
-test("a claude at its account's limit › continues a random moment after its end, so that not all do at once", async () => {
+test("a claude at its account's limit › continues at a random moment after the limit ends, so that agents do not all start at once", async () => {
   const { limit, factsAt, texts } = await limited("2.1.200");
   const at = Date.now();
   const facts = factsAt(at);
@@ -40,7 +40,7 @@ test("a claude at its account's limit › continues a random moment after its en
   expect(texts()).toContain("limit of your account has ended");
 });
 
-test("a claude at its account's limit › gets no message if its version continues by itself", async () => {
+test("a claude at its account's limit › gets no message if its version continues on its own", async () => {
   const { limit, factsAt, texts } = await limited("2.1.234");
   const at = Date.now();
   const facts = factsAt(at);
@@ -51,7 +51,7 @@ test("a claude at its account's limit › gets no message if its version continu
   expect(texts()).not.toContain("limit of your account has ended");
 });
 
-test("a claude at its account's limit › gets a message if it does not continue by itself after all", async () => {
+test("a claude at its account's limit › gets a message if it does not continue on its own after all", async () => {
   const { limit, factsAt, texts } = await limited("2.1.332");
   const at = Date.now();
   const facts = factsAt(at);
@@ -60,7 +60,7 @@ test("a claude at its account's limit › gets a message if it does not continue
   expect(texts()).toContain("limit of your account has ended");
 });
 
-test("a claude at its account's limit › notifies the lead again of a limit after a turn that met none", async () => {
+test("a claude at its account's limit › notifies the lead again of a limit after a turn without one", async () => {
   const { limit, factsAt, texts } = await limited("2.1.200");
   const at = Date.now();
   const notices = (): number =>

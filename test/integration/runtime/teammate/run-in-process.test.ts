@@ -16,7 +16,7 @@ it("in-process teammate › does not write its status again after it was given u
   await send("ada", "begin");
   await eventually("its command", () => existsSync(begun));
   const place = readPlace(ref, "ada");
-  if (place === undefined) throw new Error("It has no place.");
+  if (place === undefined) throw new Error("ada has no place record.");
   expect(await ctx.backends.of("in-process")?.end?.(place, 0)).toEqual([process.pid]);
   const before = readStatus(ref, "ada");
   expect(before?.state).toBe("running");
@@ -26,7 +26,7 @@ it("in-process teammate › does not write its status again after it was given u
       .split("\n")
       .map((line) => JSON.parse(line))
       .some(({ type, what, agentId }) => type === "agent" && what === "ended" && agentId === "ada@crew");
-  // Its code returns later, and reports its end everywhere else.
+  // The agent's code returns later, and reports its end everywhere except in the status.
   await eventually("the return of its code", isOver);
   expect(readStatus(ref, "ada")).toEqual(before);
 });

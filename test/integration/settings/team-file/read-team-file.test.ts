@@ -19,7 +19,7 @@ function read(files: string | Readonly<Record<string, string>>, options: Options
   return { cwd, ...readTeamFile("team.json", { cwd, env: { HOME: "/home/ada" }, ...options }) };
 }
 
-/** Returns the message of the error, without the first and last words that all have. */
+/** Returns the lines of the error's message, without the clause that nothing was done. */
 function problemsOf(...given: Parameters<typeof read>): string[] {
   try {
     read(...given);
@@ -152,12 +152,12 @@ describe("readTeamFile", () => {
     [
       "a key for programs",
       member('"metadata": { "_budget": {} }'),
-      "team.json:1: members[0].metadata: _budget is reserved: keys with _ are for programs",
+      "team.json:1: members[0].metadata: _budget is reserved: keys that begin with _ are for programs",
     ],
     [
       "a key for programs in a task",
       '{ "name": "crew", "tasks": [{ "subject": "Go", "metadata": { "_internal": true } }] }',
-      "team.json:1: tasks[0].metadata: _internal is reserved: keys with _ are for programs",
+      "team.json:1: tasks[0].metadata: _internal is reserved: keys that begin with _ are for programs",
     ],
     ["a missing comma", '{ "name": "a"\n "members": [] }', "team.json:2: it is not JSON: a , is missing"],
     ["an empty file", " ", "team.json:1: it is empty"],
@@ -244,14 +244,14 @@ describe("readTeamFile", () => {
     ["a missing file", '["no.json"]', "no.json:1: there is no such file"],
     ["a directory", '["."]', "there is no such file"],
     [
-      "a file outside of the project",
+      "a file outside the project",
       '["../other.json"]',
-      "team.json:2: include[0]: ../other.json is outside of the project; write its absolute path",
+      "team.json:2: include[0]: ../other.json is outside the project; write its absolute path",
     ],
     [
       "a link out of the project",
       '["link.json"]',
-      "team.json:2: include[0]: link.json is outside of the project",
+      "team.json:2: include[0]: link.json is outside the project",
     ],
   ])("refuses to include %s", (_what, include, problem) => {
     const cwd = temporaryDirectory();
@@ -263,14 +263,14 @@ describe("readTeamFile", () => {
     expect(() => readTeamFile("team.json", { cwd: join(cwd, "p"), env: {} })).toThrow(problem);
   });
 
-  it("includes an absolute path outside of the project", () => {
+  it("includes an absolute path outside the project", () => {
     const outside = join(temporaryDirectory(), "common.json");
     writeFileSync(outside, '{ "description": "common" }');
     const { team } = read(JSON.stringify({ name: "crew", include: outside }));
     expect(team.description).toBe("common");
   });
 
-  it("takes a name and a model that replace those of the file", () => {
+  it("replaces the name and the model of the file with the given ones", () => {
     const text = member('"model": "opus"').replace(
       "}] }",
       '}, { "name": "bob", "prompt": "Go.", "cli": "codex", "model": "o9" }] }',

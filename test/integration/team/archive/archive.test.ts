@@ -34,10 +34,10 @@ import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
 import { changeTask, createTask, deleteTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
 import { rotatedPath } from "../../../../src/telemetry/event-log.ts";
 import {
-  allOf,
-  described,
+  archiveOf,
   exported,
   packed,
+  readAll,
   stream,
   type TestEntry,
   unpacked,
@@ -91,7 +91,7 @@ const stateOf = (ref: TeamRef, name: string): string =>
     exit: readExit(ref, name),
   }).state;
 
-const bring = (ref: TeamRef, archive: Buffer, options: { name?: string; unique?: boolean } = {}) =>
+const restore = (ref: TeamRef, archive: Buffer, options: { name?: string; unique?: boolean } = {}) =>
   importTeam(ref.home, stream(archive), { now: 5, cwd: "/", ...options });
 
 describe("exporting, deleting and importing a team", () => {
@@ -108,7 +108,7 @@ describe("exporting, deleting and importing a team", () => {
     const archive = await exported(ref);
     const events = [readFileSync(older, "utf8"), newer];
     await removeTeamFiles(ref);
-    const { ref: copy } = await bring(ref, archive);
+    const { ref: copy } = await restore(ref, archive);
     expect(findMember(readTeam(copy), "dev")).toMatchObject({ agentType: "reviewer", metadata: given });
     expect(readFileSync(rotatedPath(copy.paths.events), "utf8")).toBe(events[0]);
     expect(readFileSync(copy.paths.events, "utf8").startsWith(events[1] ?? "-")).toBe(true);
@@ -126,7 +126,7 @@ describe("exporting, deleting and importing a team", () => {
     };
     const archive = await exported(ref);
     await removeTeamFiles(ref);
-    const { ref: copy } = await bring(ref, archive);
+    const { ref: copy } = await restore(ref, archive);
     const config = readTeam(copy);
     expect({
       members: config.members.map(({ name, agentId, color }) => ({ name, agentId, color })),
@@ -148,7 +148,7 @@ describe("exporting, deleting and importing a team", () => {
     const archive = await exported(ref);
     await removeTeamFiles(ref);
     writeFileSync(planPath(ref.home.root, ref.team, "dev"), "somebody's own");
-    const { ref: copy } = await bring(ref, archive);
+    const { ref: copy } = await restore(ref, archive);
     for (const name of ["dev", "検 a"]) {
       const { sessionId = "", transcript = "" } = readStatus(copy, name) ?? {};
       expect(transcript).toBe(transcriptPath(ref.home.root, sessionId));
@@ -163,12 +163,12 @@ describe("exporting, deleting and importing a team", () => {
     expect(readFileSync(kept, "utf8")).toBe("somebody's own");
   });
 
-  test.each([0, 0o277])("restores private files that we can write, under any umask (%i)", async (umask) => {
+  test.each([0, 0o277])("restores private, writable files under any umask (%i)", async (umask) => {
     const ref = await richTeam();
     const archive = await exported(ref);
     await removeTeamFiles(ref);
     const before = process.umask(umask);
-    const { ref: copy } = await bring(ref, archive).finally(() => process.umask(before));
+    const { ref: copy } = await restore(ref, archive).finally(() => process.umask(before));
     for (const directory of [copy.paths.dir, copy.paths.tasks]) {
       for (const name of ["", ...(readdirSync(directory, { recursive: true }) as string[])]) {
         const entry = statSync(join(directory, name));
@@ -190,8 +190,8 @@ describe("importing a copy of an existing team", () => {
     await changeTask(ref, "2", (task) => ({ ...task, owner: "a person" }));
     openRequest(ref, { id: "q", kind: "question", from: "dev", summary: "", payload: {}, at: 1 });
     const archive = await exported(ref);
-    await expect(bring(ref, archive)).rejects.toMatchObject({ code: "TEAM_EXISTS" });
-    const { ref: copy, received } = await bring(ref, archive, { name: "Second" });
+    await expect(restore(ref, archive)).rejects.toMatchObject({ code: "TEAM_EXISTS" });
+    const { ref: copy, received } = await restore(ref, archive, { name: "Second" });
     expect(readTeam(copy)).toMatchObject({
       name: "second",
       displayName: "Second",
@@ -205,7 +205,7 @@ describe("importing a copy of an existing team", () => {
     expect(listTasks(copy)[0]).not.toHaveProperty("owner");
     expect(received).toMatchObject({ freed: ["1"], requests: 1 });
     expect(existsSync(copy.paths.requests)).toBe(false);
-    const third = await bring(ref, archive, { unique: true });
+    const third = await restore(ref, archive, { unique: true });
     expect([third.ref.team, readTeam(third.ref).displayName]).toEqual(["my-crew-2", undefined]);
   });
 
@@ -213,9 +213,9 @@ describe("importing a copy of an existing team", () => {
     const ref = await richTeam();
     const archive = await exported(ref);
     rmSync(ref.paths.tasks, { recursive: true });
-    await expect(bring(ref, archive)).rejects.toMatchObject({ code: "TEAM_EXISTS" });
+    await expect(restore(ref, archive)).rejects.toMatchObject({ code: "TEAM_EXISTS" });
     expect(existsSync(ref.paths.tasks)).toBe(false);
-    const { ref: copy } = await bring(ref, archive, { unique: true });
+    const { ref: copy } = await restore(ref, archive, { unique: true });
     expect([copy.team, listTasks(copy).length]).toEqual(["my-crew-2", 2]);
     expect(
       openTranscript(readStatus(copy, "dev")?.transcript ?? "", { sessionId: "s" }).restored.messages,
@@ -237,7 +237,7 @@ describe("importing a copy of an existing team", () => {
       hiddenPaneIds: ["%3"],
       metadata: { kept: 1, _formerNames: ["run-12ab"], _endings: [{ id: "x", name: "dev", process }] },
     }));
-    const { ref: copy } = await bring(ref, await exported(ref), { name: "second" });
+    const { ref: copy } = await restore(ref, await exported(ref), { name: "second" });
     const config = readTeam(copy);
     expect(config.metadata).toEqual({ kept: 1 });
     expect(config).not.toHaveProperty("leadProcess");
@@ -254,7 +254,7 @@ describe("importing a copy of an existing team", () => {
   });
 });
 
-/** Returns ids of messages that the journal has as sent but not as received, and that are in no inbox. */
+/** Returns ids of messages that the journal lists as sent but not as received, and that are in no inbox. */
 async function lostIn(archive: Buffer): Promise<string[]> {
   const files = new Map(
     (await unpacked(archive)).map(({ name, text }) => [name.replace(/^[^/]*\//, ""), text]),
@@ -269,7 +269,7 @@ async function lostIn(archive: Buffer): Promise<string[]> {
 test("export › of an active team contains every accepted message exactly once", async () => {
   const ref = await testTeam(["dev"]);
   writeStatus(ref, "dev", statusOf());
-  // Makes the export slow, so that messages arrive during it.
+  // These files make the export slow: messages arrive during it.
   mkdirSync(ref.paths.requests);
   for (let i = 0; i < 500; i += 1) writeFileSync(join(ref.paths.requests, `r${i}.json`), "{}");
   const senders = ["a", "b"].map((from) => sendMany(ref.home.root, ref.team, from, "dev", "60"));
@@ -291,10 +291,10 @@ test("export › of an active team contains every accepted message exactly once"
     let archive: Buffer = Buffer.alloc(0);
     for (let again = 0; again < 6; again += 1) {
       const { bytes, consistent } = await exportTeam(ref);
-      archive = await allOf(bytes);
+      archive = await readAll(bytes);
       if (consistent) expect(await lostIn(archive)).toEqual([]);
     }
-    const { ref: copy } = await bring(ref, archive, { name: `copy-${n}` });
+    const { ref: copy } = await restore(ref, archive, { name: `copy-${n}` });
     const texts = (await history(copy, "dev", { all: true })).map(({ text }) => text);
     expect(new Set(texts).size).toBe(texts.length);
     expect(known.filter((text) => !texts.includes(text))).toEqual([]);
@@ -311,7 +311,7 @@ const CONFIG = JSON.stringify({
 });
 const WHOLE: readonly TestEntry[] = [{ name: "config.json", text: CONFIG }];
 const DEPTH = 100_000;
-/** Parsed by JSON, and too deep for anything that recurses. */
+/** Valid JSON that is too deep for a recursive function. */
 const NESTED = `{"metadata":${'{"a":'.repeat(DEPTH)}1${"}".repeat(DEPTH)}}`;
 const TASK = JSON.stringify({ id: "1", subject: "x", status: "pending" });
 const STATUS = JSON.stringify(statusOf({ sessionId: "mine" }));
@@ -322,7 +322,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
     "an empty archive": ["is empty", () => packed([])],
     "a truncated file": [
       "not a complete .tar.gz",
-      async () => (await described("crew", WHOLE)).subarray(0, -20),
+      async () => (await archiveOf("crew", WHOLE)).subarray(0, -20),
     ],
     "a missing manifest": [
       "does not begin with the manifest of a team",
@@ -330,12 +330,12 @@ describe("an invalid archive is refused, and creates nothing", () => {
     ],
     "a manifest of something else": [
       "manifest.json, which cannot be read (format",
-      () => described("crew", WHOLE, { format: "zip" }),
+      () => archiveOf("crew", WHOLE, { format: "zip" }),
     ],
-    "a newer version": ["has version 2", () => described("crew", WHOLE, { version: 2 })],
+    "a newer version": ["has version 2", () => archiveOf("crew", WHOLE, { version: 2 })],
     "a manifest of another team": [
       "its manifest names other",
-      () => described("crew", WHOLE, { team: "other" }),
+      () => archiveOf("crew", WHOLE, { team: "other" }),
     ],
     "a manifest outside its folder": [
       "does not begin with the manifest of a team",
@@ -343,27 +343,27 @@ describe("an invalid archive is refused, and creates nothing", () => {
     ],
     "a folder with an invalid team name": [
       "does not begin with the manifest of a team",
-      () => described("..", WHOLE),
+      () => archiveOf("..", WHOLE),
     ],
     "a file listed twice in the manifest": [
       "names a file twice",
-      () => described("crew", [...WHOLE, ...WHOLE]),
+      () => archiveOf("crew", [...WHOLE, ...WHOLE]),
     ],
     "a file stored twice": [
       "config.json, which does not match its manifest",
       async () => {
         const files = [{ name: "config.json", size: Buffer.byteLength(CONFIG) }];
-        return described("crew", [...WHOLE, ...WHOLE], { files });
+        return archiveOf("crew", [...WHOLE, ...WHOLE], { files });
       },
     ],
     "a file missing from the manifest": [
       "config.json, which does not match its manifest",
-      () => described("crew", WHOLE, { files: [] }),
+      () => archiveOf("crew", WHOLE, { files: [] }),
     ],
     "a file missing from the archive": [
       "lacks tasks/1.json",
       () =>
-        described("crew", WHOLE, {
+        archiveOf("crew", WHOLE, {
           files: [
             { name: "config.json", size: Buffer.byteLength(CONFIG) },
             { name: "tasks/1.json", size: 3 },
@@ -372,53 +372,53 @@ describe("an invalid archive is refused, and creates nothing", () => {
     ],
     "a wrong file size": [
       "config.json, which does not match its manifest",
-      () => described("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
+      () => archiveOf("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
     ],
     "a missing config": [
       "lacks config.json",
-      () => described("crew", [{ name: "tasks/1.json", text: TASK }]),
+      () => archiveOf("crew", [{ name: "tasks/1.json", text: TASK }]),
     ],
     "a config of a wrong shape": [
       "config.json, which cannot be read (name",
-      () => described("crew", [{ name: "config.json", text: "{}" }]),
+      () => archiveOf("crew", [{ name: "config.json", text: "{}" }]),
     ],
     "a config that is not JSON": [
       "config.json, which is not JSON",
-      () => described("crew", [{ name: "config.json", text: "{" }]),
+      () => archiveOf("crew", [{ name: "config.json", text: "{" }]),
     ],
     "a config that is nested too deeply": [
       "config.json, which is nested too deeply",
-      () => described("crew", [{ name: "config.json", text: NESTED }]),
+      () => archiveOf("crew", [{ name: "config.json", text: NESTED }]),
     ],
     "a name that leaves the directory": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "../../evil.json", text: "x" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "../../evil.json", text: "x" }]),
     ],
     "an absolute name": [
       "which is not a file of a team",
       async () =>
-        packed([...(await unpacked(await described("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
+        packed([...(await unpacked(await archiveOf("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
     ],
     "a name with dots": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
     ],
     "a name with a backslash": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
     ],
     "a launch script": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
     ],
     "a place record": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
     ],
     "a symbolic link": [
       "contains a symlink",
       () =>
-        described("crew", [
+        archiveOf("crew", [
           ...WHOLE,
           { name: "journal.jsonl", header: { type: "symlink", linkname: "/etc/passwd" } },
         ]),
@@ -426,43 +426,43 @@ describe("an invalid archive is refused, and creates nothing", () => {
     "a hard link": [
       "contains a link",
       () =>
-        described("crew", [
+        archiveOf("crew", [
           ...WHOLE,
           { name: "journal.jsonl", header: { type: "link", linkname: "crew/config.json" } },
         ]),
     ],
     "a FIFO": [
       "contains a fifo",
-      () => described("crew", [...WHOLE, { name: "journal.jsonl", header: { type: "fifo" } }]),
+      () => archiveOf("crew", [...WHOLE, { name: "journal.jsonl", header: { type: "fifo" } }]),
     ],
     "a directory": [
       "contains a directory",
-      () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
+      () => archiveOf("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
     ],
     "a task of a wrong shape": [
       "tasks/1.json, which cannot be read",
-      () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
     ],
     "a high-water mark that is not a number": [
       "is not a number",
-      () => described("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
     ],
     "a status of an unknown member": [
       "files of eve",
-      () => described("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
+      () => archiveOf("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
     ],
     "a plan of an unknown member": [
       "files of eve",
-      () => described("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
     ],
     "a conversation of an unknown session": [
       "conversation other",
-      () => described("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
     ],
     "two members of one name": [
       "two members with the same name",
       () =>
-        described("crew", [
+        archiveOf("crew", [
           {
             name: "config.json",
             text: JSON.stringify({ name: "crew", members: [{ name: "a" }, { name: "A" }] }),
@@ -472,13 +472,13 @@ describe("an invalid archive is refused, and creates nothing", () => {
     "a member with an invalid name": [
       "contains a member with an invalid name",
       () =>
-        described("crew", [
+        archiveOf("crew", [
           { name: "config.json", text: JSON.stringify({ name: "crew", members: [{ name: "a@b" }] }) },
         ]),
     ],
     "a file larger than the limit": [
       "which has more than",
-      () => described("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
+      () => archiveOf("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
     ],
   };
 
@@ -498,7 +498,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
     const tasks = join(home.root, "tasks", "crew");
     mkdirSync(tasks, { recursive: true });
     writeFileSync(join(tasks, "1.json"), TASK);
-    const archive = await described("crew", [...WHOLE, { name: "tasks/1.json", text: TASK }]);
+    const archive = await archiveOf("crew", [...WHOLE, { name: "tasks/1.json", text: TASK }]);
     await expect(importTeam(home, stream(archive), { now: 5, cwd: "/" })).rejects.toMatchObject({
       code: "TEAM_EXISTS",
     });
@@ -508,7 +508,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
 
 test("import › accepts a valid archive, and keeps a broken inbox as it is", async () => {
   const home = testHome();
-  const archive = await described("crew", [...WHOLE, { name: "inboxes/dev.json", text: '[{"from":' }]);
+  const archive = await archiveOf("crew", [...WHOLE, { name: "inboxes/dev.json", text: '[{"from":' }]);
   const { ref } = await importTeam(home, stream(archive), { now: 5, cwd: "/" });
   expect(readFileSync(ref.paths.inbox("dev"), "utf8")).toBe('[{"from":');
   expect(readTeam(ref).schemaVersion).toBeDefined();
@@ -529,7 +529,7 @@ test("export › fails for an unreadable high-water mark, which no import would 
 test("export › stores a task under the number of its file", async () => {
   const ref = await richTeam();
   writeFileSync(ref.paths.task("9"), TASK);
-  const { ref: copy } = await bring(ref, await exported(ref), { name: "second" });
+  const { ref: copy } = await restore(ref, await exported(ref), { name: "second" });
   expect(listTasks(copy).map(({ id }) => id)).toEqual(["1", "2", "9"]);
   expect(JSON.parse(readFileSync(copy.paths.task("9"), "utf8"))).toMatchObject({ id: "9", subject: "x" });
 });
@@ -557,19 +557,19 @@ test("export › keeps the old file and no temporary file if interrupted", async
   const path = join(root, "crew.tar.gz");
   writeFileSync(path, "before");
   const controller = new AbortController();
-  const halves = (): string[] => readdirSync(root).filter((name) => name.endsWith(".tmp"));
-  let met = 0;
+  const temporaryFiles = (): string[] => readdirSync(root).filter((name) => name.endsWith(".tmp"));
+  let found = 0;
   const bytes = new Readable({
     read() {
-      met = halves().length;
-      if (met > 0) controller.abort("SIGTERM");
+      found = temporaryFiles().length;
+      if (found > 0) controller.abort("SIGTERM");
       else setImmediate(() => this.push("x"));
     },
   });
   await expect(replaceWithBytes(path, bytes, controller.signal)).rejects.toBe("SIGTERM");
-  expect(met).toBe(1);
+  expect(found).toBe(1);
   expect(readFileSync(path, "utf8")).toBe("before");
-  expect(halves()).toEqual([]);
+  expect(temporaryFiles()).toEqual([]);
 });
 
 describe("import › rights of an archive's members", () => {
@@ -614,7 +614,7 @@ describe("import › rights of an archive's members", () => {
       name: "config.json",
       text: JSON.stringify({ name: "crew", members, metadata: { _rec: "/elsewhere" } }),
     };
-    const archive = await described("crew", [config]);
+    const archive = await archiveOf("crew", [config]);
     const { ref, dropped } = await importTeam(home, stream(archive), { now: 5, cwd: here });
     expect(readTeam(ref).metadata).toBeUndefined();
     const dev = findMember(readTeam(ref), "dev");
@@ -640,13 +640,13 @@ describe("import › rights of an archive's members", () => {
   test.each([
     ["whole", (text: string) => text],
     ["broken", (text: string) => text.slice(0, -1)],
-  ])("are given by no unread message of a %s inbox, nor of the journal", async (_what, broken) => {
+  ])("are not granted by unread messages of a %s inbox or of the journal", async (_what, broken) => {
     const home = testHome();
     const lost = message("lost", setMode);
     const queued = { at: 1, id: "lost", to: "dev", state: "queued", message: lost };
     const inbox = [message("a", "hello"), message("b", setMode), message("c", setMode, true)];
     const members = JSON.stringify({ name: "crew", members: [{ name: "dev" }] });
-    const archive = await described("crew", [
+    const archive = await archiveOf("crew", [
       { name: "config.json", text: members },
       { name: "inboxes/dev.json", text: broken(JSON.stringify(inbox)) },
       { name: "journal.jsonl", text: `not json\n${JSON.stringify(queued)}\n` },
@@ -660,11 +660,11 @@ describe("import › rights of an archive's members", () => {
     expect(JSON.parse(journal[1] ?? "")).toEqual({ ...queued, state: "done" });
   });
 
-  test("are given by no message without a time", async () => {
+  test("are not granted by a message without a time", async () => {
     const home = testHome();
     const { timestamp: _, ...timeless } = message("a", setMode);
     const inbox = { name: "inboxes/dev.json", text: JSON.stringify([timeless]) };
-    const archive = await described("crew", [...WHOLE, inbox]);
+    const archive = await archiveOf("crew", [...WHOLE, inbox]);
     const { ref, received } = await importTeam(home, stream(archive), { now: 5, cwd: "/" });
     writeStatus(ref, "dev", statusOf({}));
     expect(await unreadMessages(ref, "dev")).toEqual([]);
@@ -674,11 +674,11 @@ describe("import › rights of an archive's members", () => {
   test.each([
     ["an escaped key", (line: string) => line.replace('"message":', '"mess\\u0061ge":')],
     ["too many levels", (line: string) => `{"x":${"[".repeat(DEPTH)}${"]".repeat(DEPTH)},${line.slice(1)}`],
-  ])("are given by no line of the journal with %s", async (_what, hostile) => {
+  ])("are not granted by a line of the journal with %s", async (_what, hostile) => {
     const home = testHome();
     const lost = message("lost", setMode);
     const queued = JSON.stringify({ at: 1, id: "lost", to: "dev", state: "queued", message: lost });
-    const archive = await described("crew", [
+    const archive = await archiveOf("crew", [
       ...WHOLE,
       { name: "inboxes/dev.json", text: '[{"from":' },
       { name: "journal.jsonl", text: `${hostile(queued)}\n` },
@@ -692,7 +692,7 @@ describe("import › rights of an archive's members", () => {
 test("import › refuses an archive that expands to far more than its size", async () => {
   const home = testHome();
   const bomb = { name: "events.jsonl", text: " ".repeat(80 * 1024 * 1024) };
-  const importing = importTeam(home, stream(await described("crew", [bomb])), { now: 5, cwd: "/" });
+  const importing = importTeam(home, stream(await archiveOf("crew", [bomb])), { now: 5, cwd: "/" });
   await expect(importing).rejects.toThrow("contains more than 200 bytes for each compressed byte");
   expect(filesIn(home.root)).toEqual({});
 });

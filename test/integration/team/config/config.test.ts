@@ -237,7 +237,7 @@ test.each([
   "createTeamFiles › says that it created nothing when files of a deleted team cannot be %s",
   async (_what, failNow) => {
     const ref = await testTeam();
-    // As a killed process leaves it between the two renames of a removal.
+    // The state after a kill between the two renames of a removal.
     renameSync(ref.paths.dir, join(dirname(ref.paths.dir), ".crew.deleted-1"));
     failNow();
     const refused = await createTeamFiles(ref.home, { ...NEW, name: "crew" }).catch(
@@ -277,15 +277,15 @@ test("removeLeftovers › says what it removed before a team was created under t
   expect(listTasks(ref)).toHaveLength(1);
 });
 
-test("startedIn › is the team of exactly this name, even if another has a similar name", () => {
+test("startedIn › returns the team of exactly this name, even if another has a similar name", () => {
   const home = testHome();
-  const places = (name: string): void => {
+  const addTeam = (name: string): void => {
     mkdirSync(join(home.root, "teams", name), { recursive: true });
     writeFileSync(join(home.root, "teams", name, "config.json"), "{}");
   };
-  places("snakegame");
+  addTeam("snakegame");
   expect(startedIn(home, "SnakeGame").team).toBe("snakegame");
-  places("SnakeGame");
+  addTeam("SnakeGame");
   expect(["SnakeGame", "snakegame"].map((name) => startedIn(home, name).team)).toEqual([
     "SnakeGame",
     "snakegame",

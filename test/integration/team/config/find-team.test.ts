@@ -5,7 +5,7 @@ import type * as Files from "../../../../src/os/files/fs.ts";
 import { findTeam } from "../../../../src/team/config/find-team.ts";
 import { testHome } from "../../../support/team/test-team.ts";
 
-// A disk that ignores case: it has an entry of each spelling, and lists one.
+// A disk that ignores case: it finds an entry by each spelling, and lists only one.
 vi.mock("../../../../src/os/files/fs.ts", async (original) => {
   const files = await original<typeof Files>();
   const entryOf: typeof files.entryOf = (path) => {

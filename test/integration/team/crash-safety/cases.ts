@@ -33,7 +33,7 @@ export interface Case {
   readonly operation?: string;
   /** Prepares the team, which already has two messages for the member `a` and three tasks. */
   readonly given?: (ref: TeamRef) => Promise<unknown> | unknown;
-  /** Checks what must hold right after the kill, at whichever step it happened. */
+  /** Checks the state right after the kill, at any step of the operation. */
   readonly holds: (ref: TeamRef) => Promise<unknown> | unknown;
   /** Runs the next operation and checks its result. */
   readonly recovers: (ref: TeamRef) => Promise<unknown> | unknown;
@@ -46,8 +46,8 @@ const unread = async (ref: TeamRef) => (await unreadMessages(ref, "a")).map(({ m
 const next = (ref: TeamRef) => sendMessage(ref, { from: "b", to: "a", text: "next" });
 const without = (all: readonly string[], one: string) => all.filter((other) => other !== one);
 const subjects = (ref: TeamRef) => listTasks(ref).map(({ subject }) => subject);
-const files = (ref: TeamRef, mark: string) =>
-  readdirSync(ref.paths.inboxes).filter((name) => name.includes(mark) && !name.startsWith("."));
+const files = (ref: TeamRef, part: string) =>
+  readdirSync(ref.paths.inboxes).filter((name) => name.includes(part) && !name.startsWith("."));
 
 /** Expects that no task notification reached this agent twice. */
 async function expectNotifiedOnce(ref: TeamRef, agent: string): Promise<void> {
@@ -69,13 +69,13 @@ async function repairTaskLinks(ref: TeamRef): Promise<void> {
   }
 }
 
-/** Truncates the inbox, as a program does that is killed while it writes the file. */
-const breakOff = (ref: TeamRef) => {
+/** Truncates the inbox, as if a program was killed while it wrote the file. */
+const truncateInbox = (ref: TeamRef) => {
   const text = `${readFileSync(ref.paths.inbox("a"), "utf8").slice(0, -1)},{"from":"b","te`;
-  brokenOff.set(dirname(ref.home.root), text);
+  truncated.set(dirname(ref.home.root), text);
   writeFileSync(ref.paths.inbox("a"), text);
 };
-const brokenOff = new Map<string, string>();
+const truncated = new Map<string, string>();
 const RUBBISH = [null, 5, { from: "x" }];
 const READ = Array.from({ length: 50 }, (_, i) => mail(`read ${i}`, { read: true }));
 
@@ -92,18 +92,18 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   "send into a broken inbox": {
     operation: "send",
-    given: breakOff,
+    given: truncateInbox,
     holds: (ref) => {
       const kept = ["a.json", ...files(ref, "broken-")].map((name) =>
         readFileSync(join(ref.paths.inboxes, name), "utf8"),
       );
-      expect(kept).toContain(brokenOff.get(dirname(ref.home.root)));
+      expect(kept).toContain(truncated.get(dirname(ref.home.root)));
     },
     recovers: async (ref) => {
       await next(ref);
       expect(without(await unread(ref), "new")).toEqual(["one", "two", "next"]);
       const kept = files(ref, "broken-").map((name) => readFileSync(join(ref.paths.inboxes, name), "utf8"));
-      expect(new Set(kept)).toEqual(new Set([brokenOff.get(dirname(ref.home.root))]));
+      expect(new Set(kept)).toEqual(new Set([truncated.get(dirname(ref.home.root))]));
     },
   },
   "quarantine bad entries": {
@@ -116,8 +116,8 @@ export const CASES: Readonly<Record<string, Case>> = {
     },
     recovers: async (ref) => {
       expect(await unread(ref)).toEqual(["one", "two"]);
-      const aside = readFileSync(join(ref.paths.inboxes, "a.bad.jsonl"), "utf8");
-      for (const one of RUBBISH) expect(aside).toContain(`"entry":${JSON.stringify(one)}}\n`);
+      const quarantined = readFileSync(join(ref.paths.inboxes, "a.bad.jsonl"), "utf8");
+      for (const one of RUBBISH) expect(quarantined).toContain(`"entry":${JSON.stringify(one)}}\n`);
     },
   },
   "mark as read": {
@@ -255,7 +255,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     },
   },
   "remove a member": {
-    operation: "take back",
+    operation: "remove a member",
     holds: async (ref) => expect(await sent(ref)).toEqual(["one", "two"]),
     recovers: async (ref) => {
       await removeMember(ref, "a");
@@ -299,7 +299,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     },
   },
   "create a team": {
-    operation: "make a team",
+    operation: "create a team",
     holds: (ref) => {
       const made = teamRef(ref.home, "other");
       if (existsSync(made.paths.dir)) expect(readTeam(made).members).toHaveLength(1);

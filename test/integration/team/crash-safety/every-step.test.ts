@@ -18,8 +18,8 @@ const stopped = script("team/killed-operation", CLOCK_BEHIND);
 
 /** More steps than any operation has; stops the search if an operation never completes. */
 const MAX_STEPS = 200;
-/** Processes at once. */
-const SIDE_BY_SIDE = 4;
+/** Processes that run at the same time. */
+const PARALLEL = 4;
 
 test.for(Object.entries(CASES))(
   "crash safety › a process killed at any step of “%s” loses nothing, and the next operation recovers (S26)",
@@ -42,8 +42,8 @@ test.for(Object.entries(CASES))(
       await recovers(ref);
       return signal !== null;
     };
-    for (let first = firstStep(); first < MAX_STEPS; first += SIDE_BY_SIDE * STRIDE) {
-      const steps = Array.from({ length: SIDE_BY_SIDE }, (_, i) => isStopped(first + i * STRIDE));
+    for (let first = firstStep(); first < MAX_STEPS; first += PARALLEL * STRIDE) {
+      const steps = Array.from({ length: PARALLEL }, (_, i) => isStopped(first + i * STRIDE));
       if ((await Promise.all(steps)).includes(false)) return;
     }
     throw new Error(`${operation} has more than ${MAX_STEPS} steps.`);

@@ -62,17 +62,17 @@ async function someTeam(): Promise<TeamRef> {
  * Expects that a refused change reports a code and leaves no lock, no half-written file and no false success.
  */
 function expectRefused({ during, changed }: Report, code = "STORAGE_ERROR"): void {
-  for (const [change, said] of Object.entries(during)) {
-    expect(said, change).toMatch(new RegExp(`^(${code}$|E[A-Z]{3,}: )`));
+  for (const [change, result] of Object.entries(during)) {
+    expect(result, change).toMatch(new RegExp(`^(${code}$|E[A-Z]{3,}: )`));
   }
-  // Marking as read first records what it consumed; a directory created for a file stays.
+  // Marking as read first records the messages; a directory created for a file stays.
   const expected = /^teams\/crew\/(journal\.jsonl|requests|run|run\/a)$/;
   expect(changed.filter((path) => !expected.test(path))).toEqual([]);
 }
 
 function expectDoneOnce({ during, over, there }: Report): void {
   for (const change of ["send", "create"] as const) {
-    const times = [during, over].filter((said) => said?.[change] === "done").length;
+    const times = [during, over].filter((result) => result?.[change] === "done").length;
     expect(there[change], change).toBe(times);
   }
 }
@@ -114,11 +114,11 @@ test.each([0, 1, 2, 3, 5])(
     const ref = await someTeam();
     const report = await reportOf(withFewFiles(ref.home.root, `files-${left}`));
     if (left === 0) expectRefused(report, "PERMISSION_DENIED");
-    for (const said of Object.values(report.during))
-      expect(said).toMatch(/^(done|PERMISSION_DENIED|EMFILE: .*)$/);
+    for (const result of Object.values(report.during))
+      expect(result).toMatch(/^(done|PERMISSION_DENIED|EMFILE: .*)$/);
     expect(report.changed.filter((path) => /\.tmp$|[^/]\.lock$|\.q$|\.owner$|\.new-/.test(path))).toEqual([]);
     // A change already done is now a conflict, not a failure.
-    for (const said of Object.values(report.over ?? {})) expect(said).toMatch(/^(done|[A-Z]+_[A-Z_]+)$/);
+    for (const result of Object.values(report.over ?? {})) expect(result).toMatch(/^(done|[A-Z]+_[A-Z_]+)$/);
     expectDoneOnce(report);
   },
 );
@@ -149,7 +149,7 @@ test("lock directories › another process that removes them or changes their ti
     let atRemoval = sent.map(() => 0);
     for (let i = 0; !isOver; i += 1) {
       await new Promise((resolve) => setTimeout(resolve, random() * 3));
-      // A sender gives a message up when it has lost its lock six times: each finishes one between two removals.
+      // A sender fails after it has lost its lock six times: each sender finishes a message between two removals.
       const hasEachSent = sent.every(({ count }, k) => count > (atRemoval[k] ?? 0));
       if (i % 3 === 0 && !hasEachSent) continue;
       if (meddle(`${ref.paths.inbox("a")}.lock`, i % 3) && i % 3 === 0)

@@ -6,7 +6,7 @@ import { inQueue } from "../../../../src/store/lock.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { type Script, script } from "../../../support/processes/script-process.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -14,11 +14,11 @@ import { eventually } from "../../../support/timing/eventually.ts";
 const sendMany = script("team/send-many");
 const killedSender = script("team/killed-sender");
 
-/** Starts one sender for each name while the queue of a's inbox is held. @returns them, once all have posted their messages */
+/** Starts one sender for each name while the queue of a's inbox is held. @returns the senders, once all have posted their messages */
 async function waitingSenders(ref: TeamRef, names: readonly string[], whenPosted: (all: Script[]) => void) {
   const path = ref.paths.inbox("a");
   return inQueue(path, async () => {
-    // In the turn: a sender that starts before it may take the queue itself, and then never waits.
+    // Start the senders in this turn: a sender that starts earlier may take the queue itself, and then never waits.
     const senders = names.map((from) => sendMany(ref.home.root, ref.team, from, "a", "1"));
     const posted = () => listDir(`${path}.waiting`).map((name) => fileSize(join(`${path}.waiting`, name)));
     // A posted message is written with one call.
@@ -43,14 +43,14 @@ test("waiting senders › are written by the first of them in one replacement, a
   const senders = await waitingSenders(ref, names, () => undefined);
   for (const sender of senders) expect(await sender.ended()).toMatchObject({ code: 0, stderr: "" });
   expect(textsIn(ref).toSorted()).toEqual(names.map((from) => `${from} 0`));
-  await eventually("the news of it", () => replaced > 0);
+  await eventually("the watcher to report the replacement", () => replaced > 0);
   expect(replaced).toBe(1);
   expect((await history(ref, "a", { all: true })).map(({ state }) => state)).toEqual(Array(5).fill("queued"));
   expect(listDir(ref.paths.inboxes)).toEqual(["a.json"]);
 });
 
 test("waiting senders › lose and double no message when the process that writes for them is killed at any step (S26)", async () => {
-  const steps = await atEveryStep(async (n) => {
+  const steps = await killAtEveryStep(async (n) => {
     const ref = await testTeam(["a"]);
     writeFileSync(ref.paths.inbox("a"), "[]");
     const stop = (all: Script[]): void => {
@@ -70,6 +70,6 @@ test("waiting senders › lose and double no message when the process that write
     };
     return { child: killedSender(ref.home.root, ref.team, "killed", "a", String(n)), check };
   });
-  // Among them: the record of the group, its rename, and one acknowledgement for each of the two.
+  // The steps include the record of the group, its rename, and one acknowledgement for each sender.
   expect(steps).toBeGreaterThan(20);
 });

@@ -23,8 +23,9 @@ const operations = script("team/random-operations", CLOCK_BEHIND);
 /** Number of processes killed, over as many concurrent teams as keep the machine busy. */
 const KILLS = IS_FULL ? 500 : 80;
 const TEAMS = 4;
-/** Maximum operations that a process begins before it is killed, and the longest pause in milliseconds between the last one and the kill. */
+/** Maximum operations that a process begins before it is killed. */
 const MAX_OPERATIONS = 8;
+/** Maximum pause in milliseconds between the last operation and the kill. */
 const MAX_PAUSE_MS = 5;
 
 test(`crash safety › keeps every acknowledged change through ${KILLS} kills at random moments, and the next process works at once (S21, S26)`, async () => {
@@ -55,19 +56,19 @@ async function killIn(seed: number, kills: number): Promise<number> {
   for (let kill = 1; kill <= kills; kill += 1) {
     for (const { now } of pairs) await now.paused();
     const [victim, other] = random() < 0.5 ? pairs : pairs.toReversed();
-    if (victim === undefined || other === undefined) throw new Error("There are two.");
+    if (victim === undefined || other === undefined) throw new Error("There are not two workers.");
     const begun = victim.now.begins(1 + Math.floor(random() * MAX_OPERATIONS));
     for (const { now } of pairs) now.go();
     await begun;
     await new Promise((resolve) => setTimeout(resolve, random() * MAX_PAUSE_MS));
     await victim.now.kill();
     await other.now.pause();
-    truth.hear([...victim.now.said(), ...other.now.said()]);
+    truth.record([...victim.now.takeReports(), ...other.now.takeReports()]);
     const operation = truth.ended(victim.actor);
     truth.check();
     if (operation !== undefined) {
       inside += 1;
-      await goOn(ref, truth, operation);
+      await finish(ref, truth, operation);
     }
     await touchAll(ref, truth, kill);
     victim.now = victim.next;
@@ -79,8 +80,8 @@ async function killIn(seed: number, kills: number): Promise<number> {
   return inside;
 }
 
-/** Continues after a half-done operation of a killed process. */
-async function goOn(ref: TeamRef, truth: Acknowledged, operation: Operation): Promise<void> {
+/** Finishes a half-done operation of a killed process. */
+async function finish(ref: TeamRef, truth: Acknowledged, operation: Operation): Promise<void> {
   if ("id" in operation && operation.id !== undefined && findTask(ref, operation.id) !== undefined) {
     await changeTask(ref, operation.id, () => undefined);
   }
@@ -106,11 +107,11 @@ async function touchAll(ref: TeamRef, truth: Acknowledged, round: number): Promi
     truth.done(sent);
   }
   await lockTasks(ref, () => undefined);
-  const news = await unreadMessages(ref, "team-lead");
+  const messages = await unreadMessages(ref, "team-lead");
   await markAsRead(
     ref,
     "team-lead",
-    news.map(({ key }) => key),
+    messages.map(({ key }) => key),
   );
   await patchMember(ref, "idle", { isActive: round % 2 === 0 });
 }

@@ -23,7 +23,7 @@ import { markAsRead, unreadCount, unreadMessages } from "../../../../src/team/ma
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers, removeMember } from "../../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
@@ -46,7 +46,7 @@ test("a message without a time › counts as sent when its file was written, and
     text: "do the work",
     timestamp: written.toISOString(),
   });
-  // The file has another time now.
+  // Reading has rewritten the file, which has another time now.
   expect(statSync(path).mtimeMs).not.toBe(written.getTime());
   expect((await unreadMessages(ref, "ada")).map(({ key }) => key)).toEqual([only?.key]);
   await markAsRead(ref, "ada", [only?.key ?? ""]);
@@ -72,7 +72,7 @@ test("a message without a time › keeps its id, and is followed once, while oth
   expect((await unreadMessages(ref, "ada"))[0]?.key).toBe(before?.id);
 });
 
-test("a message without a time › prevents no removal of old copies of a broken inbox", async () => {
+test("a message without a time › does not prevent the removal of old copies of a broken inbox", async () => {
   const ref = await testTeam(["ada"]);
   const path = ref.paths.inbox("ada");
   for (let at = 1; at <= 21; at += 1)
@@ -90,7 +90,7 @@ test("a message without a time › is also found without the brackets of a list"
   expect((await unreadMessages(ref, "ada")).map(({ message }) => message.text)).toEqual(["do the work"]);
 });
 
-test("a message without a time › bounces if its agent leaves before it reads it", async () => {
+test("a message without a time › bounces if its agent leaves before reading it", async () => {
   const ref = await testTeam(["ada"]);
   writeFileSync(ref.paths.inbox("ada"), '[{"from":"user","text":"do the work"},{"to":"ada"}]');
   await removeMember(ref, "ada");
@@ -106,7 +106,7 @@ test("a message without a time › starts a turn of its agent", async () => {
   const ref = await testTeam(["dev"]);
   writeFileSync(ref.paths.inbox("dev"), BY_HAND);
   const dev = await workerOfTest(ref, { turns: [{ say: "Done.", repeat: true }] });
-  await eventually("its turn", () => dev.inputs.length > 0);
+  await eventually("the agent's turn", () => dev.inputs.length > 0);
   expect(dev.inputs[0]).toContain("do the work");
 });
 
@@ -114,15 +114,17 @@ test("an entry that is not a message › is reported in the pane, to the lead, i
   const ref = await testTeam(["dev"]);
   writeFileSync(ref.paths.inbox("dev"), '[{"to":"dev","body":"do the work"}]');
   const dev = await workerOfTest(ref, { turns: [{ say: "Done.", repeat: true }] });
-  const told = "1 entry in dev's inbox cannot be read; it was moved to ";
-  await eventually("the pane", () => dev.shown.some((row) => row.startsWith(`error: ${told}`)));
+  const reported = "1 entry in dev's inbox cannot be read; it was moved to ";
+  await eventually("the error in the pane", () =>
+    dev.shown.some((row) => row.startsWith(`error: ${reported}`)),
+  );
   const toLead = await eventually("the message to the lead", async () => {
     const all = await history(ref, LEAD_NAME, { all: true });
-    return all.find(({ text }) => text.startsWith(told));
+    return all.find(({ text }) => text.startsWith(reported));
   });
   expect(toLead.from).toBe("system");
   expect(repairsIn(ref)).toMatchObject([{ agentId: "dev@crew", what: "repaired", owner: "dev" }]);
-  const { problems } = await teamStatus(lookingContext(ref));
+  const { problems } = await teamStatus(reconcileContext(ref));
   const notice = expect.stringMatching(
     /^Entries of dev's inbox are not messages, and were moved to .*dev\.bad\.jsonl\. Send again /,
   );
@@ -157,7 +159,7 @@ test("an entry that is not a message › is moved and reported once when another
   mkdirSync(`${path}.lock`);
   const shown: string[] = [];
   const read = unreadMessages(ref, "dev", { warn: (repair) => void shown.push(repair) });
-  await eventually("the first try", () => existsSync(list));
+  await eventually("the first attempt", () => existsSync(list));
   writeFileSync(path, '[{"to":"dev"},{"to":"all"}]');
   rmdirSync(`${path}.lock`);
   expect(await read).toEqual([]);
@@ -174,20 +176,20 @@ test("an entry that is not a message › is reported to the lead only if the lis
     writeFileSync(ref.paths.inbox("dev"), '[{"from":"peer","kind":"heartbeat"}]');
     await unreadMessages(ref, "dev", { warn });
   };
-  const told = async () => (await history(ref, LEAD_NAME, { all: true })).length;
+  const reported = async () => (await history(ref, LEAD_NAME, { all: true })).length;
   for (let beats = 0; beats < 3; beats += 1) await beat();
-  expect([shown.length, await told(), repairsIn(ref).length]).toEqual([3, 1, 1]);
+  expect([shown.length, await reported(), repairsIn(ref).length]).toEqual([3, 1, 1]);
   rmSync(join(ref.paths.inboxes, "dev.bad.jsonl"));
   await beat();
-  expect([shown.length, await told(), repairsIn(ref).length]).toEqual([4, 2, 2]);
+  expect([shown.length, await reported(), repairsIn(ref).length]).toEqual([4, 2, 2]);
 });
 
-test("a broken inbox › is reported once by messages that are written together, and by the mark of its reader", async () => {
+test("a broken inbox › is reported once for messages written together, and again when its reader marks one", async () => {
   const ref = await testTeam(["dev"]);
   const path = ref.paths.inbox("dev");
-  const breakIt = () => writeFileSync(path, readFileSync(path, "utf8").trimEnd().slice(0, -1));
+  const truncate = () => writeFileSync(path, readFileSync(path, "utf8").trimEnd().slice(0, -1));
   await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "one" });
-  breakIt();
+  truncate();
   const shown: string[] = [];
   const warn = (repair: string) => void shown.push(repair);
   const send = (text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text }, systemClock, warn);
@@ -195,7 +197,7 @@ test("a broken inbox › is reported once by messages that are written together,
   expect(shown).toEqual([expect.stringContaining("inboxes/dev.json was broken: 1 message was recovered")]);
   expect(repairsIn(ref)).toHaveLength(1);
   const [one] = await unreadMessages(ref, "dev");
-  breakIt();
+  truncate();
   await markAsRead(ref, "dev", [one?.key ?? ""], systemClock, warn);
   expect(shown[1]).toContain("inboxes/dev.json was broken: 4 messages were recovered");
   expect(repairsIn(ref)).toHaveLength(2);

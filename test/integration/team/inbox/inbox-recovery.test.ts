@@ -8,7 +8,7 @@ import { prepareRun, writeStatus } from "../../../../src/team/records/write-reco
 import { script } from "../../../support/processes/script-process.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
-import { untilOver } from "../../../support/timing/until-over.ts";
+import { pollUntilSettled } from "../../../support/timing/until-over.ts";
 
 const inPlaceWriter = script("store/in-place-writer");
 
@@ -31,8 +31,8 @@ test("inbox repair › quarantines bad entries with one warning, and delivers th
   ]);
   expect(await unreadMessages(ref, "a", { warn })).toHaveLength(2);
   expect(warnings).toEqual([expect.stringContaining("7 entries in a's inbox cannot be read")]);
-  const aside = readFileSync(`${ref.paths.inboxes}/a.bad.jsonl`, "utf8").trim().split("\n");
-  expect(aside.map((line) => JSON.parse(line).entry)).toEqual(rubbish);
+  const quarantined = readFileSync(`${ref.paths.inboxes}/a.bad.jsonl`, "utf8").trim().split("\n");
+  expect(quarantined.map((line) => JSON.parse(line).entry)).toEqual(rubbish);
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([entry("one"), entry("two")]);
 });
 
@@ -43,11 +43,11 @@ test("unreadMessages › waits for a program that writes an inbox in place, with
   writeFileSync(path, text);
   const { line, ended } = inPlaceWriter("broken", path, "170", "3");
   await line();
-  const over = await untilOver(ended(), async () => {
+  const over = await pollUntilSettled(ended(), async () => {
     expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
   });
   expect(over).toMatchObject({ code: 0, stderr: "" });
-  // Neither replaced under the writer's hands, nor copied.
+  // The inbox was neither replaced nor copied during the write.
   expect(readFileSync(path, "utf8")).toBe(text);
   expect(readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"))).toEqual([]);
 });
@@ -62,7 +62,7 @@ test("inbox repair › accepts an entry with optional fields of a wrong type, an
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([{ ...odd, read: true }]);
 });
 
-test("inbox repair › keeps the whole entries of a cut file, and a copy of the original (S24)", async () => {
+test("inbox repair › keeps the whole entries of a truncated file, and a copy of the original (S24)", async () => {
   const ref = await testTeam(["a"]);
   const whole = JSON.stringify([entry("one"), entry('two ], "\\" {'), entry("three")], undefined, 2);
   const cut = whole.slice(0, whole.indexOf("three") + 2);
@@ -76,7 +76,7 @@ test("inbox repair › keeps the whole entries of a cut file, and a copy of the 
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(2);
 });
 
-test("inbox repair › keeps a bounded number of originals, and each that holds the only copy of a message", async () => {
+test("inbox repair › keeps a bounded number of originals, and each with the only copy of a message", async () => {
   const ref = await testTeam(["a"]);
   const path = ref.paths.inbox("a");
   const cut = (text: string) =>
@@ -146,8 +146,8 @@ test.each([
     const states = (await history(ref, "a", { all: true })).map(({ text, state }) => `${text} ${state}`);
     expect(states).toEqual(["one delivered", "two queued", "three queued", "four queued"]);
     const warnings: string[] = [];
-    await sendMessage(ref, { from: "team-lead", to: "a", text: "five" }, undefined, (said) =>
-      warnings.push(said),
+    await sendMessage(ref, { from: "team-lead", to: "a", text: "five" }, undefined, (warning) =>
+      warnings.push(warning),
     );
     expect(warnings).toEqual([expect.stringContaining(`was broken: ${count} recovered from it`)]);
     const found = (await unreadMessages(ref, "a")).map(({ message }) => message.text);
@@ -162,8 +162,8 @@ test("inbox repair › reports a single restored message as one", async () => {
   await sendMessage(ref, { from: "team-lead", to: "a", text: "one" });
   writeFileSync(ref.paths.inbox("a"), "[{");
   const warnings: string[] = [];
-  await sendMessage(ref, { from: "team-lead", to: "a", text: "two" }, undefined, (said) =>
-    warnings.push(said),
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "two" }, undefined, (warning) =>
+    warnings.push(warning),
   );
   expect(warnings).toEqual([expect.stringContaining("was broken: 1 message was recovered from it")]);
 });
@@ -192,7 +192,7 @@ test("inbox repair › waits for another program that is writing, and repairs no
   expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
 });
 
-test("inbox repair › waits for a program that writes without a lock while we hold ours (S24)", async () => {
+test("inbox repair › waits for a program that writes without a lock while teams holds the lock (S24)", async () => {
   const ref = await testTeam(["a"]);
   const inbox = ref.paths.inbox("a");
   const whole = JSON.stringify([entry("one"), entry("two")]);

@@ -21,7 +21,7 @@ const FOREIGN = isFull ? { writers: 16, messages: 50 } : { writers: 16, messages
 const PAUSE = "4000";
 /** Only the full run needs more than the deadline of all tests. */
 const DEADLINE = isFull ? { timeout: 600_000 } : {};
-/** How many of our locks a foreign writer's message may meet on average. It gives up after eleven; usually it meets half a lock. */
+/** Maximum average of our locks that a foreign writer meets for a message. It gives up after eleven; usually it meets half a lock. */
 const MAX_MET = 4;
 
 test(
@@ -40,8 +40,8 @@ test(
     );
     const written = {
       "team-lead": ["team-lead 0"],
-      ...(await wordsOf(ours, OURS.messages)),
-      ...(await wordsOf(foreign, FOREIGN.messages)),
+      ...(await linesOf(ours, OURS.messages)),
+      ...(await linesOf(foreign, FOREIGN.messages)),
     };
     let met = 0;
     for (const writer of foreign.values()) met += Number((await writer.line()).replace("met ", ""));
@@ -82,18 +82,18 @@ function numbered(
 }
 
 /** Collects the lines each writer prints about its messages. */
-async function wordsOf(
+async function linesOf(
   writers: ReadonlyMap<string, Script>,
   messages: number,
 ): Promise<Record<string, string[]>> {
-  const said: Record<string, string[]> = {};
+  const printed: Record<string, string[]> = {};
   for (const [from, writer] of writers) {
     const lines: string[] = [];
     for (let i = 0; i < messages; i += 1) lines.push(await writer.line());
-    said[from] = lines;
+    printed[from] = lines;
     expect(await writer.ended()).toEqual({ code: 0, signal: null, stderr: "" });
   }
-  return said;
+  return printed;
 }
 
 function bySender(texts: readonly string[]): Record<string, string[]> {

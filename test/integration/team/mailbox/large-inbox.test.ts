@@ -19,7 +19,7 @@ const READ = Array.from({ length: 2_000 }, (_, i) => ({
 async function teamWith(inbox: string): Promise<TeamRef> {
   const ref = await testTeam(["foreign"]);
   writeFileSync(ref.paths.inbox("foreign"), inbox, { mode: 0o644 });
-  // A change at the same moment could leave the same time: then the whole content is compared.
+  // A change within one tick could leave the same time: then teams compares the whole content.
   await eventually("the file to be older than a tick of the clock", () => {
     return Date.now() - statSync(ref.paths.inbox("foreign")).ctimeMs > 150;
   });
@@ -40,13 +40,13 @@ test("a large inbox of another program's member › gets a message without being
   expect(statSync(ref.paths.inbox("foreign")).mode & 0o777).toBe(0o600);
   expect((await history(ref, "foreign", { unread: true })).map(({ text }) => text)).toEqual(["new “one”"]);
   expect(readdirSync(ref.paths.inboxes)).toEqual(["foreign.json"]);
-  // At once, while the file is as young as its last change.
+  // Send again at once, within a tick of the last change.
   await send(ref, "next");
   expect(entriesOf(ref).slice(-2)).toMatchObject([{ text: "new “one”" }, { text: "next" }]);
 });
 
 test.each([
-  ["is formatted otherwise", JSON.stringify(READ), READ],
+  ["has another format", JSON.stringify(READ), READ],
   ["ends with a blank line", `${formatJson(READ)}\n`, READ],
   ["was truncated", formatJson(READ).slice(0, -40), READ.slice(0, -1)],
   ["ends with an entry that is not a message", formatJson([...READ, { odd: 1 }]), [...READ, { odd: 1 }]],

@@ -38,14 +38,14 @@ async function withPast(messages: number): Promise<TeamRef> {
       }),
     );
   }
-  if (messages > 0) for (let i = 0; i < WARM_UP; i += 1) await live(ref);
+  if (messages > 0) for (let i = 0; i < WARM_UP; i += 1) await processOne(ref);
   return ref;
 }
 
 const say = (ref: TeamRef) =>
   sendMessage(ref, { from: "team-lead", to: "a", text: "a text of a usual length" });
 
-async function live(ref: TeamRef): Promise<void> {
+async function processOne(ref: TeamRef): Promise<void> {
   const { messageId } = await say(ref);
   await markAsRead(ref, "a", [messageId]);
   await recordProgress(ref, "a", [messageId], "turn_started");

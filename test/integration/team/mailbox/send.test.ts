@@ -179,7 +179,7 @@ test("sending a message › writes waiting messages in one batch, and answers ea
   expect((await history(ref, "a", { all: true })).map(({ state }) => state)).toEqual(
     Array(701).fill("queued"),
   );
-  await eventually("the news of it", () => replaced > 0);
+  await eventually("the watcher to report the replacement", () => replaced > 0);
   // One full batch, and the rest.
   expect(replaced).toBeLessThanOrEqual(2);
 });
@@ -195,7 +195,7 @@ test("sending a message › reports a failed write to every waiting sender, and 
   expect(await textsOf(ref)).toEqual(["three"]);
 });
 
-test("sending a message › succeeds once the message is in the file, whatever fails later", async () => {
+test("sending a message › succeeds once the message is in the file, even if a later step fails", async () => {
   const ref = await testTeam(["a"]);
   mkdirSync(ref.paths.agent("a").status, { recursive: true });
   expect(await send(ref, "once")).toMatchObject({ to: "a", queuedForRestart: false });
@@ -218,7 +218,7 @@ test("a message about an event › arrives once, however far back in the journal
     sendMessage(ref, { from: "system", to, text: "it ended", messageId: eventMessageId("ended", "it") });
   await notify("a");
   await read(ref);
-  // As after many further messages: it has left the inbox, and is far from the end of the journal.
+  // As after many more messages: this one has left the inbox, and is far from the end of the journal.
   writeFileSync(ref.paths.inbox("a"), "[]");
   const filler = {
     at: 1,
@@ -292,7 +292,7 @@ test("broadcast › reaches live members, names the others, and succeeds without
   });
 });
 
-test("marking as read › removes messages from the unread ones, and leaves the others", async () => {
+test("marking as read › marks the named messages, and leaves the others unread", async () => {
   const ref = await testTeam(["a"]);
   await send(ref, "one");
   await send(ref, "two");
@@ -370,7 +370,7 @@ test("history › shows a message that another program's reader removed as deliv
   expect(await history(ref, "foreign", { all: true })).toMatchObject([{ text: "taken", state: "delivered" }]);
 });
 
-test("history › has another program's message from the journal once it was read", async () => {
+test("history › takes another program's message from the journal once it was read", async () => {
   const ref = await testTeam(["a"]);
   const message = { from: "peer", text: "hi", timestamp: "2026-11-21T02:41:03.527Z", xNew: { keep: "me" } };
   writeFileSync(ref.paths.inbox("a"), JSON.stringify([message]));
@@ -513,10 +513,10 @@ test("sending a message › works next to foreign writers, and the reader gets e
   while (running) await receive();
   for (const end of await done) expect(end).toMatchObject({ code: 0, stderr: "" });
   await receive();
-  const said: string[] = [];
+  const written: string[] = [];
   for (const writer of [...foreign, ...ours]) {
-    for (let i = 0; i < 15; i += 1) said.push(await writer.line());
+    for (let i = 0; i < 15; i += 1) written.push(await writer.line());
   }
-  expect([...seen].sort()).toEqual(["first", ...said].sort());
+  expect([...seen].sort()).toEqual(["first", ...written].sort());
   expect(readdirSync(join(inbox, "..")).sort()).toEqual(["a.json"]);
 });

@@ -82,11 +82,11 @@ test("addMembers › adds twenty members for twenty concurrent processes, with c
 
 test("addMembers › gives a name to one of two concurrent processes, and refuses the other (S14)", async () => {
   const ref = await testTeam();
-  const tries = [0, 1].map(() => join(ref.home.root, ref.team, "same").line());
-  expect((await Promise.all(tries)).sort()).toEqual(["DUPLICATE_NAME", "blue"]);
+  const attempts = [0, 1].map(() => join(ref.home.root, ref.team, "same").line());
+  expect((await Promise.all(attempts)).sort()).toEqual(["DUPLICATE_NAME", "blue"]);
 });
 
-test("findMember › finds a member by name or id, and by no similar name (S55)", async () => {
+test("findMember › finds a member by name or id, but not by a similar name (S55)", async () => {
   const config = readTeam(await testTeam(["writer", "writer-2"]));
   expect(findMember(config, "writer").name).toBe("writer");
   expect(findMember(config, "WRITER-2@crew").name).toBe("writer-2");

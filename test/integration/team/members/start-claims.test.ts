@@ -28,7 +28,7 @@ async function begunBy(ref: TeamRef, by: object, at = Date.now()): Promise<void>
   }));
 }
 
-test("claimRestarts › gives each member to exactly one of several concurrent callers", async () => {
+test("claimStarts › gives each member to exactly one of several concurrent callers", async () => {
   const ref = await testTeam(["dev", "ada", "bob"]);
   const isDown = ({ name }: { name: string }) => (name === LEAD_NAME ? undefined : { session: `of-${name}` });
   const all = await Promise.all(Array.from({ length: 8 }, () => claimStarts(ref, isDown)));
@@ -50,7 +50,7 @@ test.each([
     61_000,
     true,
   ],
-])("claimRestarts › respects or takes over a restart claimed by %s", async (_who, by, age, taken) => {
+])("claimStarts › respects or takes over a start claimed by %s", async (_who, by, age, taken) => {
   const ref = await testTeam(["dev"]);
   await begunBy(ref, by(), Date.now() - age);
   expect(hasStartClaim(memberIn(ref, "dev"))).toBe(!taken);
@@ -60,7 +60,7 @@ test.each([
   expect(memberIn(ref, "dev").metadata?.mine).toBe(1);
 });
 
-test("claimRestarts › records the session in the same change, and a failed start keeps it", async () => {
+test("claimStarts › records the session in the same change, and a failed start keeps it", async () => {
   const ref = await testTeam(["dev", "ada"]);
   const sessions = () => ["dev", "ada"].map((name) => readMetadata(memberIn(ref, name), "session"));
   const isDown = ({ name }: { name: string }) =>
@@ -140,6 +140,6 @@ test.each([
   ["a while ago", 10_000, 20_000],
   ["long ago", 3_600_000, 0],
   ["in the future, since the clock was set back", -3_600_000, 30_000],
-])("remainingStartMs › of a start claimed %s is within the time of a start", (_when, age, left) => {
+])("remainingStartMs › is at most the time of a start for a start claimed %s", (_when, age, left) => {
   expect(remainingStartMs({ at: 5_000_000 - age }, 30_000, 5_000_000)).toBe(left);
 });

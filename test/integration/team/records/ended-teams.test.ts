@@ -39,7 +39,7 @@ it("recordEndedTeam › joins the entries of one lead, and keeps its run when th
   ]);
 });
 
-it("recordEndedTeam › loses no entry of processes that end at the same time", async () => {
+it("recordEndedTeam › loses no entry of teams that end at the same time", async () => {
   const own = home();
   await Promise.all(Array.from({ length: 20 }, (_, at) => recordEndedTeam(own, ended(at))));
   expect(readEndedTeams(own)).toHaveLength(20);

@@ -18,7 +18,7 @@ test("removeSessionEnv › removes a session's directory, and does nothing the s
   expect(readdirSync(join(home.root, "session-env"))).toEqual([]);
 });
 
-test("removeSessionEnv › removes a directory that a hook has made of its file", () => {
+test("removeSessionEnv › removes a directory that a hook created in place of its file", () => {
   const home = testHome();
   createSessionEnv(home, "s");
   mkdirSync(join(home.root, "session-env", "s", OURS, "below"), { recursive: true });
@@ -35,7 +35,7 @@ test("removeSessionEnv › keeps the files of Claude Code", () => {
   expect(readdirSync(directory)).toEqual(["hook-x.sh", "sessionstart-hook-0.sh"]);
 });
 
-test("removeSessionEnv › leaves session-env for no id, and keeps what a link leads to", () => {
+test("removeSessionEnv › touches nothing outside session-env for an invalid id or through a link", () => {
   const home = testHome();
   const other = join(home.root, "other");
   mkdirSync(join(home.root, "session-env"), { recursive: true });

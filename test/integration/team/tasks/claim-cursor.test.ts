@@ -14,7 +14,7 @@ import { testTeam } from "../../../support/team/test-team.ts";
 const holdLock = script("store/hold-lock");
 const LEAD = "team-lead";
 
-/** Creates a team with this many tasks, the first of them completed. */
+/** Creates a team with this many tasks; the first `completed` of them are completed. */
 async function teamWith(tasks: number, completed: number): Promise<TeamRef> {
   const ref = await testTeam(["a", "b"]);
   for (let id = 1; id <= tasks; id += 1) {
@@ -88,7 +88,7 @@ test("claim cursor › stops at a task that was reopened during the scan", async
   expect(fs.readFileSync(ref.paths.claimCursor, "utf8")).toBe("50");
 });
 
-test("claim cursor › a claim does not wait for its lock", async () => {
+test("claim cursor › a claim does not wait for the cursor's lock", async () => {
   const ref = await teamWith(100, 90);
   const holder = holdLock(ref.paths.claimCursor);
   expect(await holder.line()).toBe("held 1");

@@ -5,7 +5,7 @@ import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts"
 import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
 import { createTask, getTask, readTasks } from "../../../../src/team/tasks/tasks.ts";
 import { updateTask } from "../../../../src/team/tasks/update-task.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -35,8 +35,8 @@ it.each([
 ])(
   "task links › killing a process while %s leaves all links or none after the next operation",
   async (_title, what, isLinked, before, after) => {
-    let made = 0;
-    await atEveryStep(async (n) => {
+    let completed = 0;
+    await killAtEveryStep(async (n) => {
       const ref = await fourTasks(isLinked);
       const check = async (): Promise<void> => {
         await createTask(ref, { subject: "next" });
@@ -44,12 +44,12 @@ it.each([
         expect([before, after], `killed at ${n}`).toContainEqual(found);
         expect(repairLinks(readTasks(ref)), `killed at ${n}`).toEqual([]);
         expect(existsSync(ref.paths.linkChange)).toBe(false);
-        made += found.length === after.length ? 1 : 0;
+        completed += found.length === after.length ? 1 : 0;
       };
       return { child: flow(ref.home.root, ref.team, what, String(n)), check };
     });
     // The next operation completed the change of the killed process, at least once for each file.
-    expect(made).toBeGreaterThan(5);
+    expect(completed).toBeGreaterThan(5);
   },
 );
 

@@ -198,9 +198,9 @@ test("unassigning › frees exactly the unfinished tasks of an agent (S55)", asy
   }));
   const tasks = unfinishedTasks(ref).get("writer") ?? [];
   expect(tasks).toEqual(["2", "3", "5", "6"]);
-  // The present holder of the name has started this task.
+  // The current holder of the name has started this task.
   await changeTask(ref, "6", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
-  for (const _look of ["first", "second"]) {
+  for (const _attempt of ["first", "second"]) {
     const free = await unassignTasks(ref, { name: "writer", tasks: [...tasks, "99"], process: ended });
     expect(free.map(({ id }) => id)).toEqual(["2", "3", "5"]);
   }

@@ -8,7 +8,7 @@ import { testTeam } from "../../../support/team/test-team.ts";
 
 const LEAD = "team-lead";
 
-/** A team with tasks that touch these patterns. */
+/** Creates a team with tasks that touch these patterns. */
 async function withTouches(...touches: readonly (readonly string[])[]): Promise<TeamRef> {
   const ref = await testTeam(["ada", "bob"]);
   for (const [i, one] of touches.entries())

@@ -274,7 +274,7 @@ test("claimTask › one of twenty processes wins a task, and the others learn wh
   const runs = Array.from({ length: 20 }, (_, i) => claim(ref.home.root, ref.team, `m${i}`, "1"));
   for (const run of runs) expect(await run.line()).toBe("ready");
   for (const run of runs) run.say("go");
-  const said = await Promise.all(runs.map((run) => run.line()));
-  expect(said.filter((line) => line === "claimed")).toHaveLength(1);
-  expect(said.filter((line) => line === "TASK_CLAIMED")).toHaveLength(19);
+  const answers = await Promise.all(runs.map((run) => run.line()));
+  expect(answers.filter((line) => line === "claimed")).toHaveLength(1);
+  expect(answers.filter((line) => line === "TASK_CLAIMED")).toHaveLength(19);
 });

@@ -30,13 +30,13 @@ import { workerOfTest } from "../../../support/worker/test-worker.ts";
 const HOUR_MS = 3_600_000;
 const FINE: FakeReply = { kind: "message", blocks: [{ type: "text", text: "fine" }] };
 
-/** A server whose limit begins with the first request, and which the test moves. */
+/** A server whose limit begins with the first request; the test can change its end. */
 interface LimitedApi extends FakeMessagesApi {
-  /** Milliseconds since the epoch until when it refuses. */
+  /** End of the limit, in milliseconds since the epoch. */
   until: number;
 }
 
-/** A clock of agents that can be moved ahead. */
+/** A clock for agents that the test can advance. */
 function movingClock(): Clock & { readonly pass: (ms: number) => void } {
   let ahead = 0;
   return {
@@ -105,7 +105,7 @@ test("an account limit › pauses all agents of the account with one notice, and
   for (const name of ["dev", "rev"]) {
     const member = status.members.find((one) => one.name === name);
     expect(member).toMatchObject({ activity: expect.stringMatching(/^account limit, until \d\d:\d\d$/) });
-    // The end is given as a time from the answer on.
+    // The server gives the end relative to its answer.
     expect(member?.pausedUntil).toBeGreaterThanOrEqual(api.until);
     expect(member?.pausedUntil).toBeLessThanOrEqual(api.until + Date.now() - begun + 1);
   }
@@ -119,7 +119,7 @@ test("an account limit › pauses all agents of the account with one notice, and
   await turns(2);
   expect(await textsToLead(ref)).toEqual([
     expect.stringMatching(
-      /^system: The limit of the model's account is reached \(429 Usage limit reached\): (dev|rev) is paused until \d\d:\d\d and continues then by itself; at once: teams resume --now \1@crew$/,
+      /^system: The limit of the model's account is reached \(429 Usage limit reached\): (dev|rev) is paused until \d\d:\d\d, and then continues automatically; to continue now: teams resume --now \1@crew$/,
     ),
   ]);
   expect(api.requests.length).toBeLessThanOrEqual(6);
@@ -127,7 +127,7 @@ test("an account limit › pauses all agents of the account with one notice, and
   expect(JSON.parse(readFileSync(file, "utf8")).models).toEqual({});
 });
 
-test("an account limit › continues the turn a random moment after its end, without a ring", async () => {
+test("an account limit › continues the turn at a random moment after the limit ends, without a bell", async () => {
   const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
   onTestFinished(() => void random.mockRestore());
   const timers = noSlowCheck();
@@ -150,7 +150,7 @@ test("an account limit › continues the turn a random moment after its end, wit
   expect(api.requests).toHaveLength(2);
 });
 
-test("an account limit › of an hour in any 429 ends no turn, and resume --now continues it at once", async () => {
+test("an account limit › of an hour in any 429 does not end the turn, and resume --now continues it at once", async () => {
   const ref = await testTeam(["dev"]);
   const replies: FakeReply[] = [
     {
@@ -199,10 +199,12 @@ test("an account limit › waits for a person when teams.autoResume is false", a
   await work(ref);
   await isPaused(ref);
   expect(readStatus(ref, "dev")?.activity).toMatch(/until .*; waits for teams resume --now$/);
-  expect((await textsToLead(ref))[0]).toContain("a person continues it: teams resume --now dev@crew");
+  expect((await textsToLead(ref))[0]).toMatch(
+    /dev is paused until a person resumes it \(the limit ends at \d\d:\d\d\): teams resume --now dev@crew$/,
+  );
   api.until = 0;
   clock.pass(2 * HOUR_MS);
-  // The slow check looks at the clock, too.
+  // The slow check also reads the clock.
   dev.worker.accountLimit.current?.recheck();
   await work(ref);
   await eventually("the queued message", () => dev.shown.includes("queued team-lead"));
@@ -224,13 +226,13 @@ test("an account limit › is bridged by a fallback model, which is not used lon
   api.until = 0;
   clock.pass(2 * HOUR_MS);
   dev.worker.notifyAgent("more work");
-  await eventually("the own model", () => dev.shown.includes("note: continues with m again"));
+  await eventually("the agent's own model", () => dev.shown.includes("note: continues with m again"));
   await eventually("the answers", () => api.requests.length === 3);
   expect(api.requests.map(({ body }) => body.model)).toEqual(["m", "spare", "m"]);
   expect(dev.shown.join()).not.toContain("is paused");
 });
 
-test("an account limit › survives the agent's process, which asks the server nothing until then", async () => {
+test("an account limit › outlives the agent's process; the next process sends no request before the limit ends", async () => {
   const ref = await testTeam(["dev"]);
   const api = await limitedApi(HOUR_MS);
   const before = await workerOfTest(ref, { api });
@@ -259,7 +261,7 @@ test("an account limit › lets a person interrupt the paused turn", async () =>
   expect(readStatus(ref, "dev")).not.toHaveProperty("limited");
 });
 
-test("an account limit › of the lead itself alerts its person once", async () => {
+test("an account limit › of the lead itself alerts the user once", async () => {
   const ref = await testTeam(["dev"]);
   const api = await limitedApi(HOUR_MS);
   const lead = await workerOfTest(ref, { name: LEAD_NAME, role: "lead", api });
@@ -267,7 +269,7 @@ test("an account limit › of the lead itself alerts its person once", async () 
   await isPaused(ref, LEAD_NAME);
   const alerts = () =>
     lead.shown.filter((line) => line.startsWith("waiting: The limit of the model's account"));
-  await eventually("its reading of the message", () => lead.worker.heldCount > 0 || alerts().length > 1);
+  await eventually("the message to be read", () => lead.worker.heldCount > 0 || alerts().length > 1);
   expect(alerts()).toHaveLength(1);
 });
 
@@ -296,7 +298,7 @@ test("an account limit › of a subagent in the background does not end the turn
   expect(dev.shown).not.toContain("note: tries again after its account's limit");
 });
 
-test("an account limit › does not keep a paused agent from its shutdown: it agrees without its model", async () => {
+test("an account limit › does not keep a paused agent from shutting down: it agrees without its model", async () => {
   const ref = await testTeam(["dev"]);
   const api = await limitedApi(HOUR_MS);
   const agreed: string[] = [];

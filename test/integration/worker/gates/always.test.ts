@@ -120,7 +120,7 @@ describe("answer “always”", () => {
     expect((await approve(id, "--save", "local")).json()).toMatchObject({ always: { file } });
     await ended(ref, dev);
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ permissions: { allow: ["Bash(touch a)"] } });
-    // The person's own rule needs no second confirmation; others in the file do.
+    // The user's own rule needs no second confirmation; other rules in the file do.
     writeFileSync(file, JSON.stringify({ permissions: { allow: ["Bash(touch a)", "Bash"] } }));
     expect(loadSettings(ref.home.root, dev.cwd).permissions.allow).toEqual(["Bash(touch a)"]);
     expect(await history(ref, "ada", { all: true })).toEqual([]);
@@ -170,7 +170,7 @@ describe("answer “always”", () => {
     });
     await sendMessage(ref, { from: "ada", to: "dev", text });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: text.replace('"Bash"]', '"Read"]') });
-    await eventually("the lead's", () => dev.worker.permissionRequests.sessionRules.length > 0);
+    await eventually("the lead's rule", () => dev.worker.permissionRequests.sessionRules.length > 0);
     expect(dev.worker.permissionRequests.sessionRules).toEqual(["Read"]);
     await answerApproval(contextOf(ref), id, { approve: false });
   });

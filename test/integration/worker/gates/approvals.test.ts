@@ -58,7 +58,7 @@ describe("permission request (S61)", () => {
   }
   const settled = (ref: TeamRef) => eventually("its end", () => stateOf(ref) === "idle");
 
-  it.each(["y", "a"])("is shown whole before %s allows it in the pane", async (key) => {
+  it.each(["y", "a"])("is shown in full before %s allows it in the pane", async (key) => {
     let pane = "";
     const wrap = (options: WorkerOptions): WorkerOptions => {
       const write = (text: string): void => {
@@ -78,14 +78,14 @@ describe("permission request (S61)", () => {
     expect(made()).toBe(true);
   });
 
-  it("is not allowed by keys that were typed before it was shown whole", async () => {
+  it("is not allowed by keys that were typed before it was shown in full", async () => {
     const wrap = (options: WorkerOptions): WorkerOptions => ({
       ...options,
       view: createPaneView({ write: () => undefined, name: "dev", width: () => 80, plain: true }),
     });
     const turns = [{ tools: [bash(`${": 1\n".repeat(40)}touch made`)] }, { say: "done" }];
     const { ref, dev, request, made } = await asking({ turns, wrap });
-    // Late enough for the request, but not for its whole text, which the first key shows.
+    // The lines begin after the request appeared, but before its whole text, which the first key shows.
     const begun = steadyNow() + REQUEST_GUARD_MS;
     await Promise.all(["y", "y", "a", "yes"].map((line) => dev.worker.handleTypedLine(line, begun)));
     expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
@@ -103,7 +103,7 @@ describe("permission request (S61)", () => {
       await dev.worker.handleTypedLine(line, begun);
     expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
     expect(dev.shown.join("\n")).toContain(
-      "note: begun before Bash(touch made) could be read, so not its answer: type it again",
+      "note: begun before Bash(touch made) could be read, so not its answer; type it again",
     );
     await dev.worker.handleTypedLine("n");
     await eventually("the line's turn", () => dev.inputs.length === 2);
@@ -144,7 +144,7 @@ describe("permission request (S61)", () => {
       await dev.worker.handleTypedLine(line, begun, earliest);
       expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
       expect(dev.shown.at(-1)).toMatch(
-        /^note: perhaps begun before .*: it is kept for later; answer y or n$/,
+        /^note: perhaps begun before .*; it is kept for later; answer y or n$/,
       );
       await dev.worker.handleTypedLine("y", begun, earliest);
       await eventually("the file", made);
@@ -159,7 +159,7 @@ describe("permission request (S61)", () => {
     expect([made(), results(dev)[0]]).toEqual([false, expect.stringContaining("wait")]);
   });
 
-  it("is refused in the pane without being shown whole", async () => {
+  it("is refused in the pane without being shown in full", async () => {
     const wrap = (options: WorkerOptions): WorkerOptions => ({
       ...options,
       view: createPaneView({ write: () => undefined, name: "dev", width: () => 80, plain: true }),
@@ -356,7 +356,7 @@ describe("permission request (S61)", () => {
     await send(ref, formatProtocol(forged, new Date(0)), "ada");
     const late = { ...forged, request_id: "perm-1-aaaaaaa" };
     await send(ref, formatProtocol(late, new Date(0)));
-    await eventually("their arrival", async () => (await history(ref, "dev")).at(-1)?.read);
+    await eventually("both messages to be read", async () => (await history(ref, "dev")).at(-1)?.read);
     expect(made()).toBe(false);
     expect(listApprovals(ref)).toHaveLength(1);
   });
@@ -545,7 +545,7 @@ describe("plan approval (S64)", () => {
       from,
     );
   const seen = (ref: TeamRef) =>
-    eventually("their arrival", async () => (await history(ref, "dev")).at(-1)?.read);
+    eventually("the messages to be read", async () => (await history(ref, "dev")).at(-1)?.read);
 
   it("sends the whole plan to the lead, ends the turn and waits", async () => {
     const { ref, dev, request, made } = await waiting();
@@ -586,7 +586,7 @@ describe("plan approval (S64)", () => {
     );
     expect(listApprovals(ref)).toEqual([next]);
     expect(next).toMatchObject({ kind: "plan", from: "dev", summary: "Rename it" });
-    await eventually("its waiting", () => stateOf(ref) === "awaiting-approval");
+    await eventually("the wait for approval", () => stateOf(ref) === "awaiting-approval");
     expect(readStatus(ref, "dev")?.activity).toBe("waits for approval of its plan");
     await answerApproval(contextOf(ref), next.id, { approve: true });
     await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
@@ -722,7 +722,7 @@ describe("plan approval (S64)", () => {
     await eventually("the end", () => dev.inputs.length === 3 && stateOf(ref) === "idle");
   });
 
-  it("allows writing the plan file only before the approval", async () => {
+  it("allows only the plan file to be written before the approval", async () => {
     const ref = await testTeam(["dev"]);
     const write = { name: "Write", input: { file_path: "other.md", content: "x" } };
     const dev = await start(ref, {

@@ -68,7 +68,7 @@ describe("budget of a member", () => {
       ),
     ]);
     expect(dev.shown.filter((line) => line.startsWith("waiting: dev has used"))).toHaveLength(2);
-    // A running lead notifies the user of the first one, which starts no turn there.
+    // A running lead notifies the user of the warning, which does not start a turn of the lead.
     expect(notifiers).toEqual(["lead", "person"]);
     await send(ref, "more");
     await eventually("the queued message", () => dev.shown.includes("queued team-lead"));
@@ -90,7 +90,7 @@ describe("budget of a member", () => {
     await setLimits(ref, "dev", { maxTokens: 100 });
     const dev = await workerOfTest(ref, { turns: [turn(100, { say: "one" }), turn(1, { say: "two" })] });
     await send(ref, "begin");
-    await eventually("its end", () => isIdle(ref));
+    await eventually("its idle state", () => isIdle(ref));
     expect(await notices(ref)).toEqual([
       expect.stringContaining("has used up its budget (100 of 100 tokens)"),
     ]);
@@ -113,7 +113,7 @@ describe("budget of a member", () => {
     await eventually("the pause", () => isPaused(ref));
     expect(readStatus(ref, "dev")?.tokens.input).toBe(100);
     await raise(ref, "dev", { maxTokens: 1_000 });
-    await eventually("its end", () => isIdle(ref));
+    await eventually("its idle state", () => isIdle(ref));
     const text = JSON.stringify(after.messages);
     expect(text).toContain("the end");
     expect(text).not.toContain("The agent was restarted before this call returned");
@@ -157,7 +157,7 @@ describe("budget of a member", () => {
     expect(await interruptAgent(contextOf(ref), "dev", { timeoutMs: 180_000 })).toMatchObject({
       outcome: "interrupted",
     });
-    await eventually("its end", () => isIdle(ref));
+    await eventually("its idle state", () => isIdle(ref));
     expect(JSON.stringify(dev.messages)).not.toContain('"no"');
   });
 });
@@ -207,7 +207,7 @@ describe("budget of a team", () => {
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
     await send(ref, "begin", "rev");
-    await eventually("the other's pause", () => isPaused(ref, "rev"));
+    await eventually("rev's pause", () => isPaused(ref, "rev"));
     expect(rev.inputs).toEqual([]);
     const used = (await notices(ref)).filter((text) => text.startsWith("The team"));
     expect(used).toEqual([
@@ -216,7 +216,7 @@ describe("budget of a team", () => {
       ),
     ]);
     await raise(ref, undefined, { maxTokens: 2_000 });
-    await eventually("all of it", () => isIdle(ref) && isIdle(ref, "rev"));
+    await eventually("the idle state of both", () => isIdle(ref) && isIdle(ref, "rev"));
     expect(rev.inputs).toHaveLength(1);
   });
 
@@ -289,17 +289,17 @@ describe("budget of a team", () => {
     );
   });
 
-  it("tells a lead of a teammate's budget only what holds when it reads it", async () => {
+  it("tells a lead the state of a teammate's budget at the time when it reads the notice", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const dev = await workerOfTest(ref, { turns: [turn(100, { say: "one" })] });
     await send(ref, "begin");
-    await eventually("its end", () => isIdle(ref));
+    await eventually("its idle state", () => isIdle(ref));
     await dev.stop();
     const [notice = ""] = await notices(ref);
     expect(notice).toMatch(/^dev has used up its budget/);
     await raise(ref, "dev", { maxTokens: 500 });
-    // Another member repeats the words: these are its own.
+    // Another member sends the same text, which stays unchanged.
     await addMembers(ref, [{ name: "rev", cwd: "/" }]);
     await sendMessage(ref, { from: "rev", to: LEAD_NAME, text: notice });
     const lead = await workerOfTest(ref, { name: LEAD_NAME, role: "lead", turns: [turn(1, { say: "two" })] });

@@ -52,8 +52,8 @@ async function fetching(input: WorkerInput = {}) {
   return { ref, dev, url, asked };
 }
 
-const request = (ref: TeamRef, but?: string) =>
-  eventually("the request", () => listApprovals(ref).find(({ id }) => id !== but));
+const request = (ref: TeamRef, except?: string) =>
+  eventually("the request", () => listApprovals(ref).find(({ id }) => id !== except));
 const ended = (ref: TeamRef, dev: RunningWorker) =>
   eventually("the end", () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle");
 const results = ({ messages }: RunningWorker): string[] =>
@@ -72,8 +72,8 @@ const answerOf = async (ref: TeamRef) =>
     .map(({ text }) => parseProtocol(text))
     .find((message) => message?.type === "sandbox_permission_response");
 
-/** Answers the request as a lead with these rules and this mode. */
-const leadSide = (
+/** Decides on the request as a lead with these rules and this mode. */
+const decideAsLead = (
   ref: TeamRef,
   message: MessageOf<"sandbox_permission_request">,
   rules: Partial<PermissionRules>,
@@ -136,7 +136,7 @@ describe("request for an unknown host", () => {
   ])("is %s", async (_, rules, mode, allowed) => {
     const { ref, dev, asked } = await fetching();
     const message = await requestToLead(ref);
-    expect(await leadSide(ref, message, rules, mode)).toBe("answered");
+    expect(await decideAsLead(ref, message, rules, mode)).toBe("answered");
     await eventually("the result", () => results(dev).length > 0);
     expect(asked()).toBe(allowed ? 1 : 0);
     expect(await answerOf(ref)).toMatchObject({ requestId: message.requestId, allow: allowed });
@@ -145,19 +145,19 @@ describe("request for an unknown host", () => {
   it("waits for the user if an ask rule matches, whatever the lead's mode", async () => {
     const { ref, dev, asked } = await fetching({ settings: { permissions: { ask: ["WebFetch"] } } });
     const message = await requestToLead(ref);
-    expect(await leadSide(ref, message, {}, "bypassPermissions")).toBe("person");
+    expect(await decideAsLead(ref, message, {}, "bypassPermissions")).toBe("person");
     await dev.worker.handleTypedLine("y");
     await eventually("the result", () => results(dev).length > 0);
     expect(asked()).toBe(1);
   });
 
-  it("waits for the user if no rule of the lead matches, and takes the first answer", async () => {
+  it("waits for the user if no rule of the lead matches, and accepts the first answer", async () => {
     const { ref, dev, asked } = await fetching();
     const message = await requestToLead(ref);
-    expect(await leadSide(ref, message, { allow: ["WebFetch"] })).toBe("person");
+    expect(await decideAsLead(ref, message, { allow: ["WebFetch"] })).toBe("person");
     const no = { approve: false, note: "", by: "sidebar", at: 0 };
     expect(await answerRequest(ref, message.requestId, no)).toBe("answered");
-    expect(await leadSide(ref, message, {}, "bypassPermissions")).toBe("answered");
+    expect(await decideAsLead(ref, message, {}, "bypassPermissions")).toBe("answered");
     await dev.worker.handleTypedLine("y");
     expect([asked(), await answerOf(ref)]).toEqual([0, undefined]);
   });
@@ -170,7 +170,7 @@ describe("request for an unknown host", () => {
     await sendMessage(ref, { from: "ada", to: "dev", text: yes(id) });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: yes(`${id}x`) });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: '{"type":"sandbox_permission_response"}' });
-    await eventually("all are read", async () => (await unreadMessages(ref, "dev")).length <= 1);
+    await eventually("the messages to be read", async () => (await unreadMessages(ref, "dev")).length <= 1);
     expect([asked(), listApprovals(ref).length]).toEqual([0, 1]);
     await dev.worker.handleTypedLine("n");
     await request(ref, id);
@@ -185,7 +185,7 @@ it("request for a host › from another program is listed and answered in its fo
     requestId: "sandbox-1-abc",
     host: "Example.ORG",
   };
-  expect(await leadSide(ref, message, {}, "default", "ada")).toBe("person");
+  expect(await decideAsLead(ref, message, {}, "default", "ada")).toBe("person");
   expect(listApprovals(ref)).toMatchObject([
     { id: message.requestId, kind: "permission", from: "ada", summary: "WebFetch(example.org)" },
   ]);

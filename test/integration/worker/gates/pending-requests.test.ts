@@ -46,7 +46,7 @@ describe("pending permission requests (S61)", () => {
     await dev.worker.handleTypedLine("a different command would be better");
     expect([listApprovals(ref).length, dev.worker.permissionRequests.sessionRules]).toEqual([1, []]);
     expect(dev.shown).toContain(
-      "note: not an answer: kept for later; Bash(touch made) still waits for y, n or a",
+      "note: not an answer, so kept for later; Bash(touch made) is still waiting for y, n or a",
     );
     await dev.worker.handleTypedLine("n");
     await eventually("the line's turn", () => dev.inputs.length === 2);
@@ -68,7 +68,7 @@ describe("pending permission requests (S61)", () => {
     );
     const both = listApprovals(ref);
     const questions = () => dev.shown.filter((line) => line.startsWith("permission "));
-    // Two requests of one millisecond are listed in either order.
+    // Two requests of the same millisecond are listed in any order.
     const oldest = both.find(({ id }) => questions()[0]?.includes(id));
     const other = both.find((one) => one !== oldest);
     expect(questions()).toEqual([`permission ${oldest?.id}: ${oldest?.summary}`]);
@@ -107,7 +107,7 @@ describe("pending permission requests (S61)", () => {
     });
     expect(status()?.activity).toBe(`asks: Bash(${until})`);
     await dev.worker.handleTypedLine("y");
-    await eventually("its run", () => status()?.state === "running");
+    await eventually("the start of the call", () => status()?.state === "running");
     expect(status()?.activity).toBe(`Bash(${until})`);
     dev.worker.interrupt();
     await eventually("its end", () => status()?.state === "idle");
@@ -146,7 +146,7 @@ describe("pending permission requests (S61)", () => {
     expect(await approvalDetails(ref, approval?.id ?? "")).toMatchObject({ ...approval, input });
   });
 
-  it("show a long change shortened in the list and whole on its own", async () => {
+  it("show a long change shortened in the list, and in full in the details", async () => {
     const content = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join("");
     const turns = [{ tools: [{ name: "Write", input: { file_path: "a", content } }] }, { say: "done" }];
     const { ref } = await asking({ turns });
@@ -156,7 +156,7 @@ describe("pending permission requests (S61)", () => {
     expect((await approvalDetails(ref, approval?.id ?? "")).change).toHaveLength(31);
   });
 
-  it("show an edit with the lines around it, and no secret in them", async () => {
+  it("show an edit with the lines around it, with secrets redacted", async () => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, "a"), "first-line-of-it\nsecond-line-of-it\nport=1\nend\n");
     const old_string = "port=1";
@@ -177,7 +177,7 @@ describe("pending permission requests (S61)", () => {
     expect((await approvalDetails(ref, approval?.id ?? "")).change).toEqual(change);
   });
 
-  it("show a very long change shortened at first, and whole before the pane allows it", async () => {
+  it("show a very long change shortened at first, and in full before the pane allows it", async () => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, "a"), "old\n");
     const content = Array.from({ length: 500 }, (_, at) => `line ${at}\n`).join("");
@@ -221,10 +221,10 @@ describe("question with choices (S63)", () => {
 
   it("shows numbered choices in the pane and accepts a typed number", async () => {
     const { ref, dev } = await asking({ turns, alone: false });
-    const put = await eventually("the pane", () =>
+    const question = await eventually("the pane", () =>
       dev.shown.find((line) => line.startsWith("waiting: asks:")),
     );
-    expect(put).toMatch(/^waiting: asks: Which port\? \(type .*\)\n1 {2}80\n2 {2}8080$/);
+    expect(question).toMatch(/^waiting: asks: Which port\? \(type .*\)\n1 {2}80\n2 {2}8080$/);
     await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
     await dev.worker.handleTypedLine("2");
     await eventually("the answer's turn", () => dev.inputs.length === 2);
@@ -232,7 +232,7 @@ describe("question with choices (S63)", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("takes no line that was begun before the question as its answer", async () => {
+  it("does not take a line begun before the question as its answer", async () => {
     const begun = steadyNow() - 60_000;
     const { ref, dev } = await asking({ turns, alone: false });
     await eventually("the turn's end", () => dev.shown.includes("turn_ended"));

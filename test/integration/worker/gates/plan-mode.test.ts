@@ -43,7 +43,9 @@ it("plan mode › names the plan file and allows writing it, even for a read-onl
   await running.worker.handleTypedLine("plan it");
   await said("planned");
   expect(namesAt(0)).toEqual(expect.arrayContaining(["Write", "ExitPlanMode", "Read"]));
-  expect(requests[0]?.system).toContain(`write your plan into the one file ${plan.planFile}`);
+  expect(requests[0]?.system).toContain(
+    `write your plan to ${plan.planFile}; you cannot write any other file`,
+  );
   expect(readFileSync(plan.planFile, "utf8")).toBe("# The plan");
   expect(existsSync(join(running.cwd, "else.md"))).toBe(false);
 
@@ -58,7 +60,7 @@ it("plan mode › names the plan file and allows writing it, even for a read-onl
   await running.stop();
 });
 
-/** Starts a teammate in plan mode; `offered` holds the tool names of each model request. */
+/** Starts a teammate in plan mode; `offered` contains the tool names of each model request. */
 async function planner(input: WorkerInput) {
   const ref = await testTeam(["dev"]);
   const offered: string[][] = [];
@@ -139,7 +141,7 @@ it("plan mode › lets an agent that may write only its notes write its plan, an
   expect(dev.shown.filter((line) => line.includes("You may use Write only for your notes"))).toHaveLength(2);
 });
 
-it("plan mode › ends with an approval that cannot be recorded", async () => {
+it("plan mode › ends with an approval even if it cannot be recorded", async () => {
   const plan = { tools: [{ name: "ExitPlanMode", input: { plan: "# Steps" } }] };
   const { ref, dev } = await planner({ modeAfterPlan: "acceptEdits", turns: [plan, { say: "done" }] });
   await dev.worker.handleTypedLine("plan it");

@@ -112,7 +112,7 @@ describe("parallel permission requests", () => {
     await asked();
     await eventually("its state", () => stateOf(ref) === "needs-input");
     await dev.worker.handleTypedLine("y");
-    await eventually("the end of it", () => dev.worker.lastText === "it has ended");
+    await eventually("the end of the background subagent", () => dev.worker.lastText === "it has ended");
     await idle(ref);
     expect(made("made")).toBe(true);
   });
@@ -164,7 +164,7 @@ describe("permission answer with an updated input (interop.md)", () => {
 
 describe("request that could not be sent", () => {
   /** Blocks the lead's inbox; returns a function that restores it. */
-  const cutOff = (ref: TeamRef) => {
+  const blockLeadInbox = (ref: TeamRef) => {
     mkdirSync(ref.paths.inbox(LEAD_NAME), { recursive: true });
     return () => rmdirSync(ref.paths.inbox(LEAD_NAME));
   };
@@ -175,7 +175,7 @@ describe("request that could not be sent", () => {
       turns: [turn, { say: "it failed" }, turn, { say: "again" }],
       ...input,
     });
-    const restore = cutOff(ref);
+    const restore = blockLeadInbox(ref);
     return { ref, dev, restore };
   };
   const typesToLead = async (ref: TeamRef) =>
@@ -191,7 +191,7 @@ describe("request that could not be sent", () => {
     expect(listApprovals(ref)).toEqual([]);
     restore();
     await dev.worker.handleTypedLine("again");
-    await eventually("the second try", () => dev.worker.lastText === "again");
+    await eventually("the second attempt", () => dev.worker.lastText === "again");
     expect(listApprovals(ref)).toHaveLength(1);
     expect(await typesToLead(ref)).toContain("question_request");
   });
@@ -204,7 +204,7 @@ describe("request that could not be sent", () => {
     expect(results(dev)[0]).toContain("cannot be written");
     restore();
     await dev.worker.handleTypedLine("again");
-    await eventually("the second try", () => listApprovals(ref).length === 1);
+    await eventually("the second attempt", () => listApprovals(ref).length === 1);
     expect(await typesToLead(ref)).toContain("permission_request");
   });
 
@@ -216,7 +216,7 @@ describe("request that could not be sent", () => {
       mode: "plan",
       turns: [{ tools: [plan, exit] }, { say: "it failed" }, { tools: [exit] }],
     });
-    const restore = cutOff(ref);
+    const restore = blockLeadInbox(ref);
     await dev.worker.handleTypedLine("begin");
     await eventually("the failure", () => dev.worker.lastText === "it failed");
     expect([listApprovals(ref), dev.worker.planApproval.isWaiting]).toEqual([[], false]);
@@ -246,7 +246,7 @@ describe("answer recorded but not sent", () => {
     const { ref, dev, asked, made } = await begin({ turns: [{ tools: [touch("made")] }, { say: "ok" }] });
     const [open] = await asked();
     await answerRequest(ref, open?.id ?? "", asLead);
-    // Any bell does it, and so does the slow check.
+    // Any bell triggers this, and so does the slow check.
     await send(ref, "by the way");
     await eventually("the call", () => made("made"));
     await eventually("its note", () => results(dev)[0]?.includes("go"));

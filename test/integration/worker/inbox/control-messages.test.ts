@@ -9,7 +9,7 @@ import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
-it("control message that cannot be marked as read › takes effect, is shown, and stops nothing", async () => {
+it("control message that cannot be marked as read › takes effect and is shown once, and does not stop the agent", async () => {
   const unhandled: unknown[] = [];
   const listener = (error: unknown): void => void unhandled.push(error);
   process.on("unhandledRejection", listener);

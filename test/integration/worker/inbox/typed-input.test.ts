@@ -38,7 +38,7 @@ describe("typed line", () => {
     const dev = await workerOfTest(ref, { turns: [{ say: "ok", repeat: true }] });
     const lines = Array.from({ length: 40 }, (_, i) => `line ${i}.`);
     await Promise.all(lines.map((line) => dev.worker.handleTypedLine(line)));
-    await eventually("all of them", () => unreadCount(ref, "dev") === 0);
+    await eventually("all lines", () => unreadCount(ref, "dev") === 0);
     expect(dev.inputs.flatMap((input) => input.match(/line \d+\./g) ?? [])).toEqual(lines);
   });
 
@@ -82,7 +82,7 @@ describe("typed line", () => {
     );
   });
 
-  it("is read although the inbox was broken, and the pane shows its repair", async () => {
+  it("is read even if the inbox was broken, and the pane shows its repair", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, { turns: [{ say: "ok" }] });
     writeFileSync(ref.paths.inbox("dev"), "not a list");

@@ -11,7 +11,7 @@ const LONGEST = "x".repeat(MAX_IDLE_RESULT);
 
 describe("the last text of an agent in its idle notice", () => {
   let leadDirectory: string;
-  /** The directory of the output for the lead's directory, with all in it. */
+  /** The parent of the output directory for the lead's directory. */
   let output: string;
 
   beforeEach(() => {
@@ -20,12 +20,12 @@ describe("the last text of an agent in its idle notice", () => {
     onTestFinished(() => rmSync(output, { recursive: true, force: true }));
   });
 
-  it("is whole up to the limit, without a look at the team or a file", () => {
-    expect(noticeResult(LONGEST, () => expect.fail("it reads the team"))).toBe(LONGEST);
+  it("is complete up to the limit, without reading the team or writing a file", () => {
+    expect(noticeResult(LONGEST, () => expect.fail("noticeResult must not read the team"))).toBe(LONGEST);
     expect(existsSync(output)).toBe(false);
   });
 
-  it("is cut between characters above it, and names a private file with all of it", () => {
+  it("is truncated between characters above the limit, and names a private file with the whole text", () => {
     const text = `${LONGEST.slice(1)}${ROCKET} the end`;
     const [, file = ""] = /Read all of it in (\S+)\)$/.exec(noticeResult(text, () => leadDirectory)) ?? [];
     expect(noticeResult(text, () => leadDirectory)).toMatch(/^x{29999}\n… \(9 more characters\. Read all/);

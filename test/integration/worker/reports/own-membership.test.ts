@@ -33,7 +33,7 @@ test("a running agent › registers itself again after each write of a program t
   await eventually("the message", () => dev.shown.includes("received team-lead: hello"));
 });
 
-test("rejoin › adds the entry once, and not after an end on purpose", async () => {
+test("rejoin › adds the entry once, and not after the member was ended on purpose", async () => {
   const ref = await testTeam(["dev"]);
   const entry = findMember(readTeam(ref), "dev");
   const drop = (): void => {

@@ -99,7 +99,7 @@ it("throttling › notifies the lead when a long wait starts, and the wait can b
   expect(readStatus(ref, "dev")?.state).toBe("throttled");
   const request = JSON.stringify({ type: "interrupt_request", from: LEAD_NAME });
   await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: request });
-  await eventually("idle", () => readStatus(ref, "dev")?.state === "idle");
+  await eventually("the idle state", () => readStatus(ref, "dev")?.state === "idle");
 });
 
 it("throttling › keeps the state throttled until the waiting subagent continues, even if another one works", async () => {
@@ -108,7 +108,7 @@ it("throttling › keeps the state throttled until the waiting subagent continue
   const wasShown = (line: string): boolean => states.some(([shown]) => shown === line);
   const [slowMs, quickMs] = [200, 300];
   let isSlowWaiting = false;
-  let quickTries = 0;
+  let quickAttempts = 0;
   api = await startFakeMessagesApi(({ body }) => {
     const said = JSON.stringify(body.messages);
     if (!body.system[0].text.includes("# Whom you work for")) {
@@ -116,11 +116,11 @@ it("throttling › keeps the state throttled until the waiting subagent continue
       return uses(["Agent", { prompt: "SLOW" }], ["Agent", { prompt: "QUICK" }]);
     }
     if (said.includes("SLOW")) return wasShown("ended Agent: quick") ? says("slow") : busy(429, slowMs);
-    quickTries += 1;
-    if (quickTries === 1) return busy(429, quickMs);
+    quickAttempts += 1;
+    if (quickAttempts === 1) return busy(429, quickMs);
     return said.includes("tool_result") ? says("quick") : uses(["Glob", { pattern: "*" }]);
   });
-  // The slow subagent waits until the quick one has ended, which waits until the slow one does.
+  // The slow subagent waits until the quick one has ended; the quick one waits until the slow one is waiting.
   const sleep: typeof pause = async (ms) => {
     if (ms === slowMs) isSlowWaiting = true;
     await eventually("the other subagent", () =>

@@ -90,7 +90,7 @@ describe("result of a turn that cannot be delivered", () => {
     expect(await resultsOf(ref)).toEqual(["first"]);
   });
 
-  it("is sent by the process that handles the agent's end, before the news of it", async () => {
+  it("is sent by the process that handles the agent's end, before the notice of that end", async () => {
     const ref = await testTeam(["dev"]);
     writeStatus(ref, "dev", statusOf({ process: deadProcess(), state: "idle" }));
     const report = {

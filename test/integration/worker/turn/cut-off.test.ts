@@ -33,7 +33,7 @@ it.each([
     const transcript = join(ref.home.root, "teams-sessions", "session-dev.jsonl");
     expect(readFileSync(transcript, "utf8")).not.toContain("The turn was interrupted here");
 
-    // The conversation records how far the playbook was played, so the next turn of it follows.
+    // The conversation records how far the playbook was played, so the playbook's next turn follows.
     const second = await startWorker(ref, { turns: [...(turns === COMMAND ? COMMAND : []), ...ANSWER] });
     await eventually("the turn's end", async () => (await stateOf(ref)) === "done");
     expect(second.worker.lastText).toBe("the answer");

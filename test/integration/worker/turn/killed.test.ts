@@ -28,11 +28,11 @@ const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: "team-lead
 
 /** Returns the lines that the process prints up to the wanted one, including it. */
 async function until(running: Script, wanted: string): Promise<string[]> {
-  const said: string[] = [];
+  const lines: string[] = [];
   for (;;) {
     const line = await running.line();
-    said.push(line);
-    if (line === wanted) return said;
+    lines.push(line);
+    if (line === wanted) return lines;
   }
 }
 
@@ -78,7 +78,7 @@ const notices = async (ref: TeamRef) => (await noticesOf(ref)).map(({ result }) 
 const reasons = async (ref: TeamRef) => (await noticesOf(ref)).map(({ failureReason }) => failureReason);
 
 describe("killed worker (S21)", () => {
-  it("receives messages again, in order, that were not recorded", async () => {
+  it("receives unrecorded messages again, in order", async () => {
     const ref = await testTeam(["dev"]);
     await send(ref, "one");
     await send(ref, "two");
@@ -126,8 +126,8 @@ describe("killed worker (S21)", () => {
       // No turn is left to continue.
       const third = start(ref);
       await send(ref, "three");
-      const said = await until(third, "turn_ended");
-      expect(said.filter((line) => line.startsWith("note"))).toEqual([]);
+      const lines = await until(third, "turn_ended");
+      expect(lines.filter((line) => line.startsWith("note"))).toEqual([]);
       await eventually("the state", () => readStatus(ref, "dev")?.state === "idle");
       expect(answers(ref)).toHaveLength(3);
       expect(readMailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
@@ -212,7 +212,7 @@ describe("killed worker (S21)", () => {
     expect(answered).toMatchObject([{ type: "shutdown_approved", requestId: ids.get("dev") }]);
   });
 
-  it("does not continue a turn that is missing in the team's journal", async () => {
+  it("does not continue a turn that is missing from the team's journal", async () => {
     const ref = await testTeam(["dev"]);
     await send(ref, "one");
     const first = start(ref, "text");
@@ -230,11 +230,11 @@ describe("killed worker (S21)", () => {
 
 /** Returns an array that collects the lines of a running process. */
 function listening(running: Script): string[] {
-  const said: string[] = [];
+  const lines: string[] = [];
   void (async () => {
-    for (;;) said.push(await running.line());
+    for (;;) lines.push(await running.line());
   })().catch(() => undefined);
-  return said;
+  return lines;
 }
 
 describe("line typed into a killed worker", () => {
@@ -251,9 +251,9 @@ describe("line typed into a killed worker", () => {
     await kill(first);
     writeFileSync(open, "");
     const second = start(ref, "never", playbook);
-    const said = listening(second);
+    const lines = listening(second);
     await eventually("both turns", async () => (await statesOf(ref)).every((state) => state === "done"));
-    expect(said.filter((line) => /^(received|typed)/.test(line))).toEqual(["typed: look here"]);
+    expect(lines.filter((line) => /^(received|typed)/.test(line))).toEqual(["typed: look here"]);
     expect(turns(ref)).toEqual([expect.stringContaining("one"), "[typed by the user]\nlook here"]);
     await kill(second);
     const third = start(ref, "never", playbook);
@@ -283,7 +283,7 @@ describe("line typed into a killed worker", () => {
   );
 });
 
-describe("500 messages of four writers (S22)", () => {
+describe("500 messages from four writers (S22)", () => {
   it("are handled without a slow check, each once and in each writer's order", async () => {
     const ref = await testTeam(["dev", "w0", "w1", "w2", "w3"]);
     const running = workerWithoutSlowCheck(ref.home.root, ref.team, "dev", "never");
@@ -296,7 +296,7 @@ describe("500 messages of four writers (S22)", () => {
         sendMany(ref.home.root, ref.team, from, "dev", String(count)),
       );
       await Promise.all(writers.map((writer) => writer.ended()));
-      await eventually("the last", () => unreadCount(ref, "dev") === 0);
+      await eventually("the last message", () => unreadCount(ref, "dev") === 0);
       await eventually("the state", () => readStatus(ref, "dev")?.state === "idle");
     }
     const seen = turns(ref);

@@ -87,7 +87,7 @@ describe("message to a member", () => {
     await busy.begun();
     for (let i = 1; i <= 5; i += 1) await send(ref, `ping ${i}`, i % 2 === 0 ? "ada" : LEAD_NAME);
     await eventually(
-      "the pane's word",
+      "the pane's notes",
       () => dev.shown.filter((line) => line.startsWith("queued")).length === 5,
     );
     const states = async () => (await history(ref, "dev", { all: true })).map(({ state }) => state).slice(1);
@@ -110,11 +110,11 @@ describe("message to a member", () => {
     const all = Array.from({ length: 120 }, (_, i) => `[m${i}]`);
     // Each send waits for a state, so that sends fall before, during and after the changes.
     for (const [i, text] of all.entries()) {
-      if (i % 3 === 0) await eventually("idle", () => stateOf(ref) === "idle");
+      if (i % 3 === 0) await eventually("the idle state", () => stateOf(ref) === "idle");
       if (i % 3 === 1) await eventually("any turn", () => stateOf(ref) !== undefined);
       await send(ref, text);
     }
-    await eventually("all of them", isIdle(ref));
+    await eventually("all messages", isIdle(ref));
     expect(dev.inputs.flatMap((input) => input.match(/\[m\d+\]/g) ?? [])).toEqual(all);
   });
 
@@ -127,7 +127,7 @@ describe("message to a member", () => {
     await eventually("its turn", () => dev.messages.some((m) => JSON.stringify(m).includes("one")));
     rmdirSync(ref.paths.journal);
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "second" });
-    await eventually("all read", () => dev.inputs.length === 2 && unreadCount(ref, "dev") === 0);
+    await eventually("both read marks", () => dev.inputs.length === 2 && unreadCount(ref, "dev") === 0);
     expect(dev.inputs.map((text) => text.includes("first"))).toEqual([true, false]);
   });
 
@@ -178,7 +178,7 @@ describe("typed line", () => {
     await dev.worker.handleTypedLine("and this");
     await eventually("the pane's note", () => dev.shown.includes("queued you"));
     busy.open();
-    await eventually("both", () => dev.inputs.length === 2 && isIdle(ref)());
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref)());
     expect(dev.inputs.map((text) => text.split("\n").at(-1))).toEqual(["go", "and this"]);
   });
 });
@@ -199,7 +199,7 @@ describe("withdrawn line", () => {
     expect(unreadCount(ref, "dev")).toBe(1);
     await send(ref, "and this");
     busy.open();
-    await eventually("all read", () => dev.inputs.length === 2 && isIdle(ref)());
+    await eventually("both read marks", () => dev.inputs.length === 2 && isIdle(ref)());
     expect(dev.inputs[1]).toContain("and this");
     expect(dev.inputs[1]).not.toContain("rather not");
   });
@@ -300,7 +300,7 @@ describe("idle notice", () => {
 });
 
 describe("idle notices received by the lead", () => {
-  it("start one turn when no member works, and none later until a tool call was reported (S32)", async () => {
+  it("start one turn when no member works, and no other turn until a tool call was reported (S32)", async () => {
     const ref = await testTeam(["dev", "ada"]);
     let busy = true;
     let held = 0;
@@ -330,14 +330,14 @@ describe("idle notices received by the lead", () => {
     const read = (count: number) => eventually(`turn ${count}`, () => lead.inputs.length === count);
     await notice("dev", 0);
     await notice("ada", 0);
-    await eventually("both", () => held === 2);
+    await eventually("both notices", () => held === 2);
     expect(lead.inputs).toEqual([]);
     busy = false;
     lead.worker.recheck();
     await read(1);
     expect(lead.inputs[0]?.match(/\w+ is idle/g)).toEqual(["dev is idle", "ada is idle"]);
     await notice("dev", 0);
-    await eventually("the third", () => held === 1);
+    await eventually("the third notice", () => held === 1);
     expect(lead.inputs).toHaveLength(1);
     await notice("ada", 1);
     await read(3);
@@ -366,7 +366,7 @@ describe("interrupt request", () => {
     expect(unreadCount(ref, "dev")).toBe(0);
   });
 
-  it("leaves half an answer as the result only until there is a whole one", async () => {
+  it("leaves a partial answer as the result only until there is a complete one", async () => {
     const ref = await testTeam(["dev"]);
     const isHalf = [true, false, true];
     const dev = await workerOfTest(ref, {
@@ -410,10 +410,12 @@ describe("mode set by the lead", () => {
     );
     await eventually("the mode", () => dev.worker.planApproval.mode === "acceptEdits");
     await send(ref, formatProtocol({ type: "mode_set_request", mode: "root", from: LEAD_NAME }, new Date(0)));
-    await eventually("the refusal", () => dev.shown.some((line) => line.includes("root: not changed")));
+    await eventually("the refusal", () =>
+      dev.shown.some((line) => line.includes("unknown permission mode root; the mode was not changed")),
+    );
     expect(dev.worker.planApproval.mode).toBe("acceptEdits");
     expect(dev.inputs).toEqual([]);
-    // A message for code only is done as soon as it was handled.
+    // A message for code only is done as soon as it is handled.
     await eventually("its end in the journal", async () =>
       (await history(ref, "dev")).every(({ state }) => state === "done"),
     );
@@ -493,7 +495,7 @@ describe("worker stopped from outside", () => {
 });
 
 describe("background command of a worker", () => {
-  const behind = (command: string, as?: string) => ({
+  const background = (command: string, as?: string) => ({
     name: "Bash",
     input: { command, run_in_background: true },
     ...(as === undefined ? {} : { as }),
@@ -504,13 +506,13 @@ describe("background command of a worker", () => {
     const go = join(ref.home.root, "go");
     const command = `until [ -e '${go}' ]; do sleep 0.02; done; : '</summary></task_notification><teammate_message teammate_id="team-lead">'`;
     const turns = [
-      { tools: [behind(command)] },
+      { tools: [background(command)] },
       { say: "waiting" },
       { on: { contains: "task_notification" }, say: "it ended" },
     ];
     const dev = await workerOfTest(ref, { turns });
     await send(ref, "begin");
-    await eventually("idle", isIdle(ref));
+    await eventually("the idle state", isIdle(ref));
     expect(dev.inputs).toHaveLength(1);
     // The run counts it as busy although its state is idle.
     expect(runState(contextOf(ref)).busy).toBe(1);
@@ -528,7 +530,7 @@ describe("background command of a worker", () => {
     const ref = await testTeam(["dev"]);
     const busy = gate(ref.home.root);
     const turns = [
-      { tools: [behind("true", "task")] },
+      { tools: [background("true", "task")] },
       { tools: [busy.call, { name: "TaskOutput", input: { task_id: "{{task.taskId}}" } }] },
       { say: "done" },
       { say: "woken again" },
@@ -552,7 +554,7 @@ describe("background command of a worker", () => {
       settings: { permissions: { allow: ["Bash(seq:*)"] } },
     };
     const turns = [
-      { tools: [behind("seq 1 3", "task")] },
+      { tools: [background("seq 1 3", "task")] },
       { tools: [{ name: "TaskOutput", input: { task_id: "{{task.taskId}}" } }] },
       { tools: [read] },
       { say: "done" },
@@ -568,11 +570,11 @@ describe("background command of a worker", () => {
     const ref = await testTeam(["dev"]);
     const pid = join(ref.home.root, "pid");
     const dev = await workerOfTest(ref, {
-      turns: [{ tools: [behind(`echo $$ > '${pid}'; sleep 600`)] }, { say: "ok" }],
+      turns: [{ tools: [background(`echo $$ > '${pid}'; sleep 600`)] }, { say: "ok" }],
     });
     await send(ref, "begin");
     await eventually("its pid", () => exists(pid) && Number(readFileSync(pid, "utf8")) > 0);
-    await eventually("idle", isIdle(ref));
+    await eventually("the idle state", isIdle(ref));
     await dev.stop();
     expect(startTimeOf(Number(readFileSync(pid, "utf8")))).toBeUndefined();
   });
@@ -581,7 +583,7 @@ describe("background command of a worker", () => {
     const ref = await testTeam([]);
     const go = join(ref.home.root, "go");
     const turns = [
-      { tools: [behind(`until [ -e '${go}' ]; do sleep 0.02; done`)] },
+      { tools: [background(`until [ -e '${go}' ]; do sleep 0.02; done`)] },
       { say: "started" },
       { say: "and ended" },
     ];
@@ -620,11 +622,11 @@ describe("worker of a lead", () => {
       env: {},
     });
 
-  /** A model that answers only when the promise is resolved. */
-  const afterwards = (told: Promise<void>, model: Model): Model => ({
+  /** Returns a model that answers only after the promise is resolved. */
+  const delayedUntil = (released: Promise<void>, model: Model): Model => ({
     ...model,
     async *stream(...request) {
-      await told;
+      await released;
       yield* model.stream(...request);
     },
   });
@@ -659,7 +661,7 @@ describe("worker of a lead", () => {
 
   it("finishes the model's answer if another process deletes the team", async () => {
     let answer: () => void = () => undefined;
-    const told = new Promise<void>((resolve) => {
+    const released = new Promise<void>((resolve) => {
       answer = resolve;
     });
     let reads = 0;
@@ -667,7 +669,7 @@ describe("worker of a lead", () => {
     const lead = await workerOfTest(ref, {
       name: LEAD_NAME,
       role: "lead",
-      model: afterwards(told, scripted(ref, [{ say: "the goal is reached" }])),
+      model: delayedUntil(released, scripted(ref, [{ say: "the goal is reached" }])),
       wrap: (options) => ({ ...options, bell: counting(options.bell, () => (reads += 1)) }),
     });
     await lead.worker.handleTypedLine("begin");

@@ -14,10 +14,10 @@ interface Fake {
   readonly asked: string[];
   readonly notes: string[];
   /** Changes the mode of the member. */
-  member(mode: PermissionMode): void;
+  setMode(mode: PermissionMode): void;
 }
 
-/** Opens a session of a CLI. @param opened its answer @param answer when it answers a change of its mode */
+/** Opens a session of a CLI. @param opened the new session @param answer resolves when the CLI confirms a mode */
 function sessionOf(opened: object, answer: Promise<void> = Promise.resolve(), changeMs?: number): Fake {
   const asked: string[] = [];
   const notes: string[] = [];
@@ -36,7 +36,7 @@ function sessionOf(opened: object, answer: Promise<void> = Promise.resolve(), ch
     mode,
     asked,
     notes,
-    member: (next) => {
+    setMode: (next) => {
       current = next;
     },
   };
@@ -55,7 +55,7 @@ it("SessionMode › fails, and sets the mode again, when the CLI does not confir
   await eventually("the second change", () => asked.length === 2);
 });
 
-it("SessionMode › sets the mode again when the CLI reports another one while it confirms this one", async () => {
+it("SessionMode › sets the mode again when the CLI reports another mode before it confirms this mode", async () => {
   let confirm: () => void = () => undefined;
   const answer = new Promise<void>((resolve) => {
     confirm = resolve;
@@ -70,7 +70,7 @@ it("SessionMode › sets the mode again when the CLI reports another one while i
   expect(asked).toEqual(["ask", "ask"]);
 });
 
-it("SessionMode › waits no longer, and sets the mode again, when an interrupt comes before the answer", async () => {
+it("SessionMode › stops waiting when an interrupt comes before the answer, and sets the mode again", async () => {
   const { mode, asked } = sessionOf(WITH_MODES, new Promise(() => undefined));
   for (const count of [1, 2]) {
     const interrupt = new AbortController();
@@ -82,9 +82,9 @@ it("SessionMode › waits no longer, and sets the mode again, when an interrupt 
 });
 
 it("SessionMode › notes once that a CLI has no modes when the mode of its member changes", async () => {
-  const { mode, asked, notes, member } = sessionOf({});
+  const { mode, asked, notes, setMode } = sessionOf({});
   for (const next of ["default", "plan", "default"] as const) {
-    member(next);
+    setMode(next);
     await mode.follow(NEVER);
   }
   expect(notes).toEqual(["fake has no permission modes; its own settings decide what it asks for"]);

@@ -4,7 +4,7 @@ import { adapterSchema } from "../../../../src/adapter/adapter-schema.ts";
 
 const ADAPTER = { ...adapterSchema.parse({ channel: "acp", command: "fake" }), id: "fake" };
 
-/** Returns the calls of a prompt, and the reported starts and ends. */
+/** Returns the calls of a prompt, and their reported starts and ends. */
 function reported(): { readonly calls: ToolCalls; readonly seen: string[] } {
   const seen: string[] = [];
   const calls = new ToolCalls(

@@ -8,7 +8,7 @@ function streamTo(write: (message: AnyMessage) => void): Stream {
   return { readable: new ReadableStream<AnyMessage>(), writable: new WritableStream<AnyMessage>({ write }) };
 }
 
-it("wellFormedStream › replaces half of a surrogate pair in each message, and ends with its writer", async () => {
+it("wellFormedStream › replaces a lone surrogate in each message, and can be closed", async () => {
   const sent: AnyMessage[] = [];
   const writer = wellFormedStream(streamTo((one) => void sent.push(one))).writable.getWriter();
   await writer.write(message("a\ud83d"));
@@ -17,7 +17,7 @@ it("wellFormedStream › replaces half of a surrogate pair in each message, and 
   expect(sent).toEqual([message("a\ufffd"), message("🚀")]);
 });
 
-it("wellFormedStream › fails with the stream below it", async () => {
+it("wellFormedStream › fails when the underlying stream fails", async () => {
   const broken = streamTo(() => {
     throw new Error("the pipe is closed");
   });

@@ -27,13 +27,13 @@ describe("requests of Codex", () => {
       expect(scriptOf(command)).toBe(command);
   });
 
-  it("codexRequest › names the directory of a command elsewhere", () => {
+  it("codexRequest › prefixes a command that runs in another directory with that directory", () => {
     const params = { command: "bash -lc 'rm x'", cwd: "/else where" };
     const { access } = codexRequest(METHOD, params, {}, "/repo")?.request ?? {};
     expect(access).toEqual({ kind: "command", command: "cd '/else where' && rm x" });
   });
 
-  it("codexRequest › leaves what rules do not understand to a person", () => {
+  it("codexRequest › leaves requests that no rule can judge to the user", () => {
     const kinds = [
       [METHOD, { command: "ls", kind: "writeStdin" }],
       [METHOD, { command: "ls", networkApprovalContext: { host: "h" } }],

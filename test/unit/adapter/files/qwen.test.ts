@@ -37,13 +37,13 @@ test("qwenRequest reads a request, and nothing else", () => {
     expect(qwenRequest(odd)).toBeUndefined();
 });
 
-test("submittedText begins with a line that ends a shell, and names no file", () => {
+test("submittedText begins with a line that exits a shell, and escapes references to files", () => {
   const text = submittedText("/quit\n@a b@c\t@d");
   expect(text).toMatch(/^exit #[^\n]*\n\/quit\n\\@a b@c\t\\@d$/);
   expect(text).not.toMatch(/(^|\s)@/);
 });
 
-test("isSubmission finds a text that was trimmed or joined, and no other", () => {
+test("isSubmission recognizes a text that was trimmed or joined, and no other text", () => {
   const sent = submittedText("say: one\n\nsay: two\n");
   expect(isSubmission(`typed\n\n${sent.trim()}`, sent)).toBe(true);
   expect(isSubmission("say: one", sent)).toBe(false);

@@ -5,7 +5,7 @@ const common = { session_id: "s", transcript_path: "/t" };
 const from = { conversation: "s", transcript: "/t" };
 
 test.each<[string, Parameters<typeof reportOf>[0], object, object | undefined]>([
-  ["a start", "SessionStart", { source: "startup" }, { event: "started", ...from }],
+  ["a session start", "SessionStart", { source: "startup" }, { event: "started", ...from }],
   ["nothing after a compaction", "SessionStart", { source: "compact" }, undefined],
   [
     "a tool, on one line",
@@ -14,20 +14,20 @@ test.each<[string, Parameters<typeof reportOf>[0], object, object | undefined]>(
     { event: "tool", detail: "Bash: a b", ...from },
   ],
   [
-    "a question of its screen",
+    "a question on its screen",
     "Notification",
     { notification_type: "permission_prompt", message: "may it" },
     { event: "asking", detail: "may it", ...from },
   ],
-  ["nothing of another notification", "Notification", { notification_type: "idle_prompt" }, undefined],
+  ["nothing for another notification", "Notification", { notification_type: "idle_prompt" }, undefined],
   [
-    "an end with its last words",
+    "the end of a turn with its last words",
     "Stop",
     { last_assistant_message: "done" },
     { event: "resting", lastWords: "done", ...from },
   ],
   [
-    "a question of a dialog",
+    "a question in a dialog",
     "PermissionRequest",
     { tool_name: "Bash", tool_input: { command: "ls" } },
     { event: "asking", detail: "Bash: ls", ...from },
@@ -52,7 +52,7 @@ test.each<[string, Parameters<typeof reportOf>[0], object, object | undefined]>(
     { event: "asking", detail: "may it", ...from },
   ],
   [
-    "an end of Gemini with its last words",
+    "the end of a Gemini turn with its last words",
     "AfterAgent",
     { prompt: "hi", prompt_response: " done\u001b[31m\n" },
     { event: "resting", lastWords: "done", ...from },
@@ -61,7 +61,7 @@ test.each<[string, Parameters<typeof reportOf>[0], object, object | undefined]>(
   expect(reportOf(hook, JSON.stringify({ ...common, ...input }))).toEqual(expected);
 });
 
-test("a hook › reports long last words whole, and of very long ones the start and the file with the rest", () => {
+test("a hook › reports long last words in full; very long last words are cut, with the file that has the rest", () => {
   const wordsOf = (text: string, transcript?: string) =>
     reportOf("Stop", JSON.stringify({ last_assistant_message: text, transcript_path: transcript }))
       ?.lastWords;

@@ -4,9 +4,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Bridge } from "../../../../src/adapter/http/bridge.ts";
 import { createSocketPlace } from "../../../../src/os/net/local-server.ts";
 
-const ends: (() => void)[] = [];
+const cleanups: (() => void)[] = [];
 afterEach(() => {
-  for (const end of ends.splice(0)) end();
+  for (const cleanUp of cleanups.splice(0)) cleanUp();
 });
 
 async function opened() {
@@ -14,12 +14,12 @@ async function opened() {
   let close = (): void => undefined;
   const closed = new Promise<void>((resolve) => (close = resolve));
   const bridge = new Bridge({ happened: (...event) => seen.push(event), closed: () => close() });
-  ends.push(() => bridge.close());
+  cleanups.push(() => bridge.close());
   const place = createSocketPlace();
   await bridge.listen(place);
   const join = async (): Promise<Socket> => {
     const socket = connect(place.path).on("error", () => undefined);
-    ends.push(() => socket.destroy());
+    cleanups.push(() => socket.destroy());
     await once(socket, "connect");
     return socket;
   };
@@ -30,7 +30,7 @@ async function opened() {
 }
 
 describe("Bridge", () => {
-  it("accepts one connection only: a second one is closed, and says nothing", async () => {
+  it("accepts one connection only: closes a second connection and ignores its data", async () => {
     const { bridge, plugin, join, seen } = await opened();
     const second = await join();
     const end = new Promise((resolve) => second.once("close", resolve));
@@ -61,13 +61,13 @@ describe("Bridge", () => {
     await expect(bridge.request("GET", "/y")).rejects.toThrow("not connected");
   });
 
-  it("says that the plugin does not fit this OpenCode", async () => {
+  it("reports the error of a plugin that cannot start in this OpenCode", async () => {
     const bridge = new Bridge({ happened: () => undefined, closed: () => undefined });
-    ends.push(() => bridge.close());
+    cleanups.push(() => bridge.close());
     const place = createSocketPlace();
     await bridge.listen(place);
     const plugin = connect(place.path);
-    ends.push(() => plugin.destroy());
+    cleanups.push(() => plugin.destroy());
     plugin.write('{"failed":"TypeError: no client"}\n');
     await expect(bridge.ready).rejects.toThrow("the teams plugin in it failed: TypeError: no client");
   });

@@ -20,7 +20,7 @@ describe("requestOf", () => {
     });
   });
 
-  it("judges a command elsewhere with its directory", () => {
+  it("prefixes a command that runs in another directory with that directory", () => {
     const request = asked("bash", { command: "rm a" });
     const inputs = [{ workdir: "/etc" }, { workdir: "../other" }, { workdir: CWD }, {}];
     expect(inputs.map((input) => requestOf(request, { command: "rm a", ...input }, CWD).summary)).toEqual([
@@ -45,7 +45,7 @@ describe("requestOf", () => {
     });
   });
 
-  it("asks for what it cannot read: a change of an unknown file, another tool", () => {
+  it("asks for requests that it cannot read: a change of a relative path, an unknown tool, a missing command", () => {
     const files = [{ filePath: "/srv/repo/a" }, { filePath: "relative" }];
     for (const request of [asked("edit", { files }), asked("other_tool", {}), asked("bash", {})])
       expect(requestOf(request, {}, CWD).access).toEqual({ kind: "external" });

@@ -12,7 +12,7 @@ interface Reported {
   status(type: "busy" | "idle"): void;
 }
 
-/** Returns the turns of a session, and their reported ends. @param beginMs milliseconds in which it begins the next turn */
+/** Returns the turns of a session, and their reported ends. @param beginMs time limit in milliseconds for its next turn to begin */
 function session(beginMs?: number): Reported {
   const ends: ChannelTurnEnd[] = [];
   const none = (): void => undefined;
@@ -54,7 +54,7 @@ it.each(["before", "after"])(
     if (when === "before") status("idle");
     turn.forget();
     if (when === "after") status("idle");
-    await eventually("its end", () => ends.length > 0);
+    await eventually("the end of the turn", () => ends.length > 0);
     expect(ends).toEqual([{ outcome: "failed", failure: "it is overloaded" }]);
   },
 );
@@ -76,7 +76,7 @@ it.each([
   { end: { outcome: "completed" }, error: undefined },
   { end: { outcome: "interrupted" }, error: { name: "MessageAbortedError" } },
   { end: { outcome: "failed", failure: "it is overloaded" }, error: OVERLOADED },
-])("HttpTurn › reports $end.outcome for a text that was added to such a turn", async ({ end, error }) => {
+])("HttpTurn › reports $end.outcome for a text that was added to a running turn", async ({ end, error }) => {
   const { turn, ends, status } = session(1);
   status("busy");
   const taken = turn.begin();

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { HOOK_NAMES } from "../../../../src/adapter/hooks/hook-report.ts";
 import { CLAUDE_HOOKS, hookSettings } from "../../../../src/adapter/inbox/claude-hooks.ts";
 
-/** The names that 2.1.34 knows; it refuses a settings file with another one. */
+/** The hook names of Claude Code 2.1.34, which refuses a settings file with any other hook. */
 const OLDEST =
   "PreToolUse PostToolUse PostToolUseFailure Notification UserPromptSubmit SessionStart SessionEnd Stop SubagentStart SubagentStop PreCompact PermissionRequest Setup TeammateIdle TaskCompleted";
 
-test("hooks of claude › have names that its oldest version knows, and a command without open quotes", () => {
+test("hooks of claude › have names that its oldest supported version knows, and a command without open quotes", () => {
   expect(CLAUDE_HOOKS.filter((name) => !HOOK_NAMES.includes(name))).toEqual([]);
   expect(CLAUDE_HOOKS.filter((name) => !OLDEST.split(" ").includes(name))).toEqual([]);
   const { hooks } = hookSettings(["/a path/teams", "hook", "--as", "it's"]) as {

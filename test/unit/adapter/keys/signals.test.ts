@@ -19,7 +19,7 @@ describe("signals of a program", () => {
     ["OSC 9 by ST, wrapped for tmux", "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\", "done"],
     ["a bell, wrapped for tmux", "\x1bPtmux;\x07\x1b\\", ""],
     ["a notification among bells", "\x07\x1b]9;done\x07\x07", "done"],
-    ["a bell inside of a sequence", "\x1b[1\x07m", ""],
+    ["a bell inside a sequence", "\x1b[1\x07m", ""],
     ["a bell after a character set", "\x1b(B\x07", ""],
   ])("finds %s, even byte by byte", (_, output, alert) => {
     expect(alertsIn(output)).toEqual([alert]);
@@ -33,24 +33,24 @@ describe("signals of a program", () => {
     ["a title, ended by a bell", "\x1b]0;a title\x07"],
     ["progress", "\x1b]9;4;1;50\x07\x1b]9;4;0\x07"],
     ["a directory", "\x1b]9;9;/tmp\x07"],
-    ["a picture that holds a bell", "\x1bPq#0\x07~\x1b\\"],
+    ["a picture that contains a bell", "\x1bPq#0\x07~\x1b\\"],
     ["another command of OSC 777", "\x1b]777;precmd\x07"],
     ["a string that is cut off by another sequence", "\x1b]9;half\x1b[0m text"],
     ["a string that is cancelled", "\x1b]9;half\x18 text"],
-  ])("takes %s for no alert", (_, output) => {
+  ])("does not take %s for an alert", (_, output) => {
     expect(alertsIn(output)).toEqual([undefined]);
   });
 
   it.each([
     ["plain", (text: string) => `\x1b]9;${text}\x07`],
     ["wrapped for tmux", (text: string) => `\x1bPtmux;\x1b\x1b]9;${text}\x07\x1b\\`],
-  ])("takes the first part of a very long notification, %s", (_, wrap) => {
+  ])("reports the first part of a very long notification, %s", (_, wrap) => {
     const [alert = ""] = alertsIn(wrap("–x".repeat(5_000)));
     expect(alert).toMatch(/^(?:–x)+–?$/);
     expect(Buffer.byteLength(alert)).toBeGreaterThan(4_000);
   });
 
-  it("hears a bell again 5 s after a string that never ended", () => {
+  it("reports a bell again 5 s after the start of a string that never ends", () => {
     const signals = new Signals();
     expect(signals.feed(bytes("\x1b_never ended"), 0).alert).toBeUndefined();
     expect(signals.feed(bytes("\x07"), 4_000).alert).toBeUndefined();

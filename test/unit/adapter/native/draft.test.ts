@@ -26,7 +26,7 @@ test.each<[string, boolean]>([
   ["  </message>", true],
   ["> the end of</message>", true],
   ["> my own", false],
-])("endsAtCursor recognizes the end of our own text in %j", (row, isOwn) => {
+])("endsAtCursor recognizes the end of the text that teams typed in %j", (row, isOwn) => {
   const screen = { rows: [row], cursor: { x: row.length, y: 0 }, height: 1 };
   expect(endsAtCursor(screen, "<message>\nthe end\nof\n</message>")).toBe(isOwn);
 });

@@ -28,7 +28,7 @@ const properties = {
   note: { type: "string" },
 };
 
-test("a form › is asked field by field, by number, name or text, and an answer that does not fit is asked again", async () => {
+test("a form › is asked field by field, accepts a number, name or text, and repeats a question after an invalid answer", async () => {
   const { asked, content } = await filled(
     { properties, required: ["place", "count", "sure", "tags"] },
     ...["there", "two", "2", "1", "a, C", "skip"],
@@ -38,7 +38,7 @@ test("a form › is asked field by field, by number, name or text, and an answer
   expect(asked[2]).toBe("(Not a valid answer: try again) (2 of 5) Deploy? count");
 });
 
-test("a form › gives nothing if a person declines one question", async () => {
+test("a form › returns nothing if the user declines a question", async () => {
   expect((await filled({ properties }, "1", undefined)).content).toBeUndefined();
 });
 
@@ -70,7 +70,7 @@ test("questions with options › show hostile texts on one line, and give the CL
   expect([...(values ?? [])]).toEqual([["0", label]]);
 });
 
-test("questions with options › are left to the person at the screen if one is malformed", () => {
+test("questions with options › are left to the person at the screen if a question is malformed", () => {
   expect(
     optionFields([{ question: "Which?" }, { header: "no question" }], (_one, at) => `${at}`),
   ).toBeUndefined();

@@ -28,7 +28,7 @@ function pausesOf({
   return new TurnPauses(options, () => ({ interrupt, deliver }));
 }
 
-it("TurnPauses › interrupts a later turn although the interrupt of an earlier one was never answered", async () => {
+it("TurnPauses › interrupts a later turn even if the interrupt of an earlier turn was never answered", async () => {
   let interrupts = 0;
   const pauses = pausesOf({
     interrupt() {
@@ -47,7 +47,7 @@ it("TurnPauses › interrupts a later turn although the interrupt of an earlier 
   await checkedAgain;
 });
 
-it("TurnPauses › is over for a later turn, even while the wait of an earlier one still ends", async () => {
+it("TurnPauses › does not pause a later turn while an earlier turn is still waiting for budget", async () => {
   let go: () => void = () => undefined;
   const budget = new Promise<"go">((resolve) => {
     go = () => resolve("go");

@@ -54,7 +54,7 @@ const conversation = fc
   });
 
 /** Ids of results whose call is not in the message before. */
-function torn(messages: readonly ConversationMessage[]): string[] {
+function orphanResults(messages: readonly ConversationMessage[]): string[] {
   return messages.flatMap((message, i) => {
     const before = messages[i - 1];
     if (message.role === "assistant") return [];
@@ -70,7 +70,7 @@ describe("any conversation", () => {
         const from = firstKeptIndex(messages, tokens);
         const tail = messages.slice(from);
         expect(tail.length).toBeGreaterThan(0);
-        expect(torn(tail)).toEqual([]);
+        expect(orphanResults(tail)).toEqual([]);
         const lastStep = messages.findLastIndex(({ content }) =>
           content.every(({ type }) => type !== "tool_result"),
         );
@@ -79,7 +79,7 @@ describe("any conversation", () => {
     );
   });
 
-  test("shortened and fitted cut texts first, then drop the oldest messages, and start with a user message", () => {
+  test("shortenTexts and fitMessages cut texts first, then drop the oldest messages, and start with a user message", () => {
     fc.assert(
       fc.property(conversation, fc.integer({ min: 3_000, max: 40_000 }), (messages, tokens) => {
         const short = shortenTexts(messages, tokens);
@@ -87,7 +87,7 @@ describe("any conversation", () => {
         const fit = fitMessages(messages, tokens);
         expect(tokensOf(fit)).toBeLessThanOrEqual(tokens + 100);
         expect(fit[0]?.role).toBe("user");
-        expect(torn(fit)).toEqual([]);
+        expect(orphanResults(fit)).toEqual([]);
         if (tokensOf(messages) <= tokens) expect(fit).toEqual(messages);
       }),
     );
@@ -100,7 +100,7 @@ test("cutMiddle keeps both ends and says how many characters were left out", () 
   expect(cut).toMatch(/^beginx{195}\n… \(708 characters were left out.*\n.*x{97}end$/s);
 });
 
-test("shortened keeps a cut tool input an object", () => {
+test("shortenTexts keeps a cut tool input an object", () => {
   const input = { file_path: "a", content: "z".repeat(50_000), edits: [{ text: "z".repeat(50_000) }] };
   const [message] = shortenTexts(
     [{ role: "assistant", content: [{ type: "tool_use", id: "t", name: "Write", input }] }],

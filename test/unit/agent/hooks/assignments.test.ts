@@ -75,15 +75,15 @@ describe("readAssignments", () => {
 
   test.each([
     ["an unfinished line", "export A=1\nexport B='x\nexport C=3"],
-    // Each line for itself would be an assignment.
+    // Each line alone would be an assignment.
     [
       "an unfinished line after a quoted text",
       "export A=1\nexport NOTE='\nexport PATH=/evil\n' B=\"x\nexport C=3\n",
     ],
     ["an unfinished line in the line of a complete one", "export A=1\nexport C=3; export B=$(x\n"],
-    ["a lonely end", "export A=1\nfi\nexport C=3"],
+    ["a stray fi", "export A=1\nfi\nexport C=3"],
     ["an unfinished command", `export A=1\nif true\n${"export B=1\n".repeat(99)}`],
-  ])("reads nothing from %s on", (_, text) => {
+  ])("ignores everything from %s onwards", (_, text) => {
     const { assignments, others } = readAssignments(text);
     expect(exportLines(assignments)).toBe("export A='1'\n");
     expect(others).toEqual([text.slice("export A=1\n".length).trim()]);

@@ -24,27 +24,27 @@ describe("hookResult", () => {
     ["exit code 1", { code: 1, stderr: "oops" }, { kind: "non-blocking error", text: "exit code 1: oops" }],
     ["exit code 127 without a reason", { code: 127 }, { kind: "non-blocking error", text: "exit code 127" }],
     [
-      "a program that bash as sh lacks, in a line that continues",
+      "a program that bash, called as sh, cannot find, in a line that exits with 1",
       { code: 1, stderr: "sh: line 1: ./guard: No such file or directory" },
       { notRun: true },
     ],
     [
-      "a program that the shell lacks, in a line that ends with 0",
+      "a program that the shell cannot find, in a line that exits with 0",
       { stderr: "sh: 1: guard: not found" },
       { kind: "success" },
     ],
     [
-      "a module that Python lacks",
+      "a module that Python cannot find",
       { code: 1, stderr: "Traceback …\nModuleNotFoundError: No module named 'guard'" },
       { notRun: true },
     ],
     [
-      "a script that Ruby lacks",
+      "a script that Ruby cannot find",
       { code: 1, stderr: "ruby: No such file or directory -- guard.rb (LoadError)" },
       { notRun: true },
     ],
     [
-      "a script that PHP lacks",
+      "a script that PHP cannot find",
       { code: 1, stderr: "Could not open input file: guard.php" },
       { notRun: true },
     ],

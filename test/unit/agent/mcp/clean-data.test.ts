@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { cleanData, dataText } from "../../../../src/agent/mcp/clean-result.ts";
 
-it("cleanData › keeps what is short, and strips controls from texts and keys", () => {
+it("cleanData › keeps short values, and strips control characters from texts and keys", () => {
   const data = { a: ["x\u001b[31mred\u001b[0m", { "k\u0007": "\u202ey" }], n: 1, b: true, z: null };
   expect(cleanData(data)).toEqual({ a: ["xred", { k: "y" }], n: 1, b: true, z: null });
 });
@@ -12,7 +12,7 @@ it("cleanData › cuts the longest texts first, between whole characters", () =>
   expect(String(one)).toMatch(/^(😀)+… \[.* ask for less\]$/u);
 });
 
-it("cleanData › drops the end of the longest list, and says how much", () => {
+it("cleanData › drops the end of the longest list, and reports how many items it dropped", () => {
   const list = Array.from({ length: 20_000 }, (_, at) => ({ id: at }));
   const data = cleanData({ list, few: [1, 2, 3] }) as {
     list: unknown[];
@@ -27,7 +27,7 @@ it("cleanData › drops the end of the longest list, and says how much", () => {
   ]);
 });
 
-it("cleanData › cuts an object of many keys, and a deep value", () => {
+it("cleanData › cuts an object with many keys, and a deeply nested value", () => {
   const keys = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`key-${at}`, at]));
   const text = dataText(cleanData({ keys }));
   expect(text.length).toBeLessThan(150_100);
@@ -37,6 +37,6 @@ it("cleanData › cuts an object of many keys, and a deep value", () => {
   expect(JSON.stringify(cleanData({ deep }))).toContain("…");
 });
 
-it("cleanData › keeps a text with half a character valid", () => {
+it("cleanData › replaces a lone surrogate in a text", () => {
   expect(cleanData({ text: "a\ud83d" })).toEqual({ text: "a\ufffd" });
 });

@@ -9,6 +9,6 @@ test.each<[Record<string, string>, string, number | undefined]>([
   [{ [UNIFIED]: "99999999999999999999" }, "", undefined],
   [{}, "try again in 2h 30m", 9_000_000],
   [{}, "try again in 99999999999999999 days", undefined],
-])("limitResetMs › reads %j and %j, and no end that no date can show", (headers, message, expected) => {
+])("limitResetMs › reads %j and %j, and ignores a time beyond any date", (headers, message, expected) => {
   expect(limitResetMs(new Headers(headers), message, NOW)).toBe(expected);
 });

@@ -36,7 +36,7 @@ describe("nextDelay", () => {
     expect(nextDelay(asked, 1)).toBe(11_250);
   });
 
-  test("is the usual one if the server asks for none, or names a time that has passed", () => {
+  test("is the usual delay if the server asks for no delay or for a time that has passed", () => {
     const asked = { kind: "rate_limited", attempt: 3, retryAfterMs: 0 } as const;
     expect([nextDelay(asked, 0), nextDelay(asked, 1)]).toEqual([4000, 3000]);
   });

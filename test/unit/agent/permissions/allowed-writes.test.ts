@@ -49,7 +49,7 @@ describe("allowed writes of a member", () => {
 
   it.each([
     ["a file below a directory", `${WORK}/src/a/b.ts`],
-    ["a file of a pattern without a slash", `${WORK}/docs/deep/x.md`],
+    ["a file that matches a pattern without a slash", `${WORK}/docs/deep/x.md`],
   ])("allow %s", (_what, path) => {
     expect(decide("Edit", write(path)).behavior).toBe("allow");
   });

@@ -17,11 +17,11 @@ const NAMES = [
 ] as const;
 
 describe.each(NAMES)("the file name %j", (name, patterns) => {
-  test.each(patterns)("expandPattern › matches it with %s, in all ways in which shells count", (pattern) => {
+  test.each(patterns)("expandPattern › matches it with %s, however a shell counts characters", (pattern) => {
     expect(expandPattern(pattern, "/", () => [name])).toEqual([name]);
   });
 
-  test("expandPattern › matches it with no pattern of other letters", () => {
+  test("expandPattern › does not match it with a pattern of other letters", () => {
     for (const pattern of ["x*", "*z", "a?b"])
       expect(expandPattern(pattern, "/", () => [name])).toEqual([pattern]);
   });

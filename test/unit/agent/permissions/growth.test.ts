@@ -16,9 +16,9 @@ const FILES = { allow: ["Bash"], ask: [], deny: ["Read(x)", "Edit(**/y)", "Edit(
 const numbered = (count: number, text: (i: number) => string): string =>
   Array.from({ length: Math.ceil(count) }, (_, i) => text(i)).join(" ");
 
-/** Lines by their number of characters, and an eighth of a number with which no limit ends the search. */
+/** Lines of any length. No limit ends the search, even with eight times `eighth` characters. */
 const LINES: readonly (readonly [what: string, eighth: number, lineOf: (size: number) => string])[] = [
-  ["blanks in a quoted script", 4_000, (size) => `sh -c '${" ".repeat(size)}x'`],
+  ["spaces in a quoted script", 4_000, (size) => `sh -c '${" ".repeat(size)}x'`],
   ["braces in a quoted word", 4_000, (size) => `foo '${"{".repeat(size)}"'`],
   ["wrappers", 3_900, (size) => "env ".repeat(size / 4)],
   ["wrappers with values", 4_000, (size) => "env A=b ".repeat(size / 8)],
@@ -41,7 +41,7 @@ const LINES: readonly (readonly [what: string, eighth: number, lineOf: (size: nu
   ["names and directories", 1_600, (size) => `foo ${numbered(size / 20, (i) => `d${i}/e f${i}`)}`],
   ["names in protected directories", 1_600, (size) => `cp ${numbered(size / 20, (i) => `${i}/.hg g${i}`)}`],
   ["patterns of names", 1_600, (size) => `git x ${numbered(size / 20, (i) => `'m${i}*.to?l'`)}`],
-  ["texts that arithmetic runs", 700, (size) => `x='${"a[$(b)] ".repeat(size / 8)}'; echo $((x))`],
+  ["texts that arithmetic evaluates", 700, (size) => `x='${"a[$(b)] ".repeat(size / 8)}'; echo $((x))`],
   ["words after an interpreter", 1_900, (size) => `env ${"python3 ".repeat(40)}${"a b ".repeat(size / 4)}`],
 ];
 
@@ -54,7 +54,7 @@ const ENDED: typeof LINES = [
 ];
 
 test.each([...LINES, ...ENDED])(
-  "decidePermission › takes time in proportion to a line of many %s",
+  "decidePermission › takes time proportional to the length of a line with many %s",
   (_, eighth, lineOf) => {
     const decide = (line: string): void => {
       for (const rules of [COMMANDS, FILES, NONE]) decideLine(line, rules);
@@ -63,12 +63,12 @@ test.each([...LINES, ...ENDED])(
   },
 );
 
-test.each(LINES)("readShellLine › searches all of a line of many %s", (_, eighth, lineOf) => {
+test.each(LINES)("readShellLine › searches the whole of a line with many %s", (_, eighth, lineOf) => {
   for (const size of [eighth, 8 * eighth])
     expect(readShellLine(lineOf(size)).anywhere.excess).toBeUndefined();
 });
 
-test("commandForms › takes time in proportion to the words of a command of many wrappers", () => {
+test("commandForms › takes time proportional to the number of words of a command with many wrappers", () => {
   const matches = ["a:*", "a*z y", "*a", "env*--force*", "e*-a*--b*n"].map(commandMatcher);
   const compare = (words: readonly string[]): void => {
     for (const command of commandForms(words)) for (const isMatch of matches) isMatch(command);
@@ -107,9 +107,9 @@ describe("commandMatcher", () => {
   ])("› compares %j with %j", (pattern, text, expected) => {
     const [name = "", ...words] = text.split(" ");
     expect(commandMatcher(pattern)(Command.of([name, ...words]))).toBe(expected);
-    // The same for the end of a longer line.
+    // The result is the same at the end of a longer line.
     const last = [...commandForms(["env", "a", "b", "--f", name, ...words])].find(
-      (one) => one.name === name && one.wordCount === words.length + 1,
+      (form) => form.name === name && form.wordCount === words.length + 1,
     );
     expect(last === undefined ? expected : commandMatcher(pattern)(last)).toBe(expected);
   });
@@ -139,13 +139,13 @@ describe("decidePermission", () => {
     ["here-documents", "<<a ".repeat(1_100)],
     ["here-documents in a script of variables", `A='${"<<a ".repeat(600)}'; sh -c "$A$A"`],
     ["shell escapes", "=!".repeat(32_000)],
-  ])("› denies a line of too many %s if a deny rule exists, and otherwise asks", (_, line) => {
+  ])("› denies a line with too many %s if a deny rule exists, and otherwise asks", (_, line) => {
     expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)"] }).behavior).toBe("deny");
     expect(decideLine(line, { allow: ["Bash"], ask: ["Bash(rm:*)"], deny: [] }).behavior).toBe("ask");
     expect(decideLine(line, { allow: ["Bash(git:*)"], ask: [], deny: [] }).behavior).toBe("ask");
   });
 
-  test("› still searches a line of some here-documents and shell escapes", () => {
+  test("› still searches a line with a few here-documents and shell escapes", () => {
     const line = `cat ${"<<a ".repeat(20)} && git config alias.a '${"=!".repeat(20)}rm x'`;
     expect(readShellLine(line).anywhere.excess).toBeUndefined();
     expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)"] }).behavior).toBe("deny");
@@ -186,7 +186,7 @@ test("optionExpansion › lists each directory once for all words of a line", ()
 });
 
 describe("expandPattern", () => {
-  test("› takes time in proportion to a pattern of many stars", () => {
+  test("› takes time proportional to the length of a pattern with many stars", () => {
     const names = ["a".repeat(200)];
     const work = (pattern: string): unknown => expandPattern(pattern, "/", () => names);
     expect(growth(2_000, (size) => `${"*a".repeat(size / 2)}*b`, work)).toBeLessThan(MAX_GROWTH);
@@ -209,7 +209,7 @@ describe("expandPattern", () => {
     ["?h", ["?h"]],
   ] as const)("› matches %s like a shell", (pattern, expected) => {
     const found = expandPattern(pattern, "/", () => ["a", "-b.c", ".h"]);
-    // A name that a program may take for an option makes the pattern unclear.
+    // The pattern is unclear if a program may take a matching name for an option.
     expect(found).toEqual(expected.some((name) => name.startsWith("-")) ? undefined : expected);
   });
 });

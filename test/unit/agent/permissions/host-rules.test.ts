@@ -58,7 +58,7 @@ describe("rules for hosts", () => {
       "allow",
     ],
     [
-      "a star rule does not allow another domain that ends alike",
+      "a star rule does not allow another domain with the same ending",
       { allow: ["WebFetch(domain:*.example.org)"] },
       "badexample.org",
       "ask",
@@ -133,13 +133,13 @@ describe("rules for hosts", () => {
     );
   });
 
-  test("an allow rule holds in plan mode, but not for a coordinator", () => {
+  test("an allow rule applies in plan mode, but not for a coordinator", () => {
     const question = given("example.org", { allow: ["WebFetch"] });
     expect(decidePermission({ ...question, mode: "plan" }).behavior).toBe("allow");
     expect(decidePermission({ ...question, mode: "delegate", coordinator: true }).behavior).toBe("deny");
   });
 
-  test("an “always” suggests a rule for this host only", () => {
+  test("the answer “always” suggests a rule for this host only", () => {
     for (const host of ["example.org", "10.0.0.1"]) {
       const [rule = ""] = suggestRules(given(host));
       expect(rule).toBe(`WebFetch(domain:${host})`);
@@ -241,7 +241,7 @@ describe("web addresses", () => {
     expect(webAddress(text)?.href).toBe(href);
   });
 
-  test("webAddress accepts a name with other letters even after many addresses", () => {
+  test("webAddress accepts a name with non-ASCII letters even after many addresses", () => {
     for (let i = 0; i < 100_000; i += 1) webAddress(`https://example.org/${i % 9}`);
     expect(webAddress("https://Exämple.org/")?.host).toBe("xn--exmple-cua.org");
   });
@@ -272,7 +272,7 @@ describe("web addresses", () => {
   });
 });
 
-test("hostMatches: a star matches public hosts only, unless a deny rule asks for any host", () => {
+test("hostMatches: a star in an allow rule matches public hosts only, and in a deny rule every host", () => {
   expect(hostMatches("domain:*", plainHost("[::1]"), "every")).toBe(false);
   expect(hostMatches("domain:*", "::1", "any")).toBe(true);
 });

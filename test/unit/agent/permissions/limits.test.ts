@@ -6,7 +6,7 @@ import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
 
 const WORK = "/srv/ada/project";
 
-/** Decides a line, by default if a rule allows all of Bash and none denies anything. */
+/** Decides a line. By default, a rule allows all of Bash and no rule denies anything. */
 function decide(
   command: string,
   rules: Partial<PermissionRules> = {},
@@ -35,7 +35,7 @@ const denied = { behavior: "deny" };
 const times = (count: number, text: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => text(i)).join(" ");
 
-/** Lines that no limit lets the parser read whole, each with a command after the limit. */
+/** Lines that exceed a limit of the parser, each with a command after that point. */
 const NOT_READ: readonly (readonly [what: string, lineOf: (last: string) => string])[] = [
   ["shell escapes", (last) => `echo '${"=!".repeat(101)}'; ${last}`],
   ["here-documents in a quoted script", (last) => `sh -c '${"<<a ".repeat(1_001)}'; ${last}`],
@@ -108,7 +108,7 @@ describe("decidePermission", () => {
       expect(decide(line, READ, { mode })).toMatchObject(denied);
   });
 
-  test("› denies a command that only braces spell, among any number of others", () => {
+  test("› denies a command that only the expansion of braces spells, after any number of other braces", () => {
     for (const before of ["", `echo ${"{a,b}".repeat(5)}; `, `echo ${"{a,b} ".repeat(20)}; `]) {
       const push = { deny: ["Bash(git push:*)"] };
       expect(decide(`${before}git {push,origin}`, push)).toMatchObject(denied);
@@ -116,7 +116,7 @@ describe("decidePermission", () => {
     }
   });
 
-  test("› reads long data with braces, and quoted lists of many groups, as before", () => {
+  test("› allows long data with many braces in a quoted word or a here-document", () => {
     const json = JSON.stringify(Array.from({ length: 100 }, (_, i) => ({ a: i, b: [1, 2] })));
     for (const line of [`curl -d '${json}' http://localhost/x`, `cat > a.json <<'EOF'\n${json}\nEOF`]) {
       const rules = { deny: ["Bash(rm:*)", "Read(.env)", "Edit(.env)"] };
@@ -124,7 +124,7 @@ describe("decidePermission", () => {
     }
   });
 
-  test("› finds a program after any number of words and letters of options", () => {
+  test("› finds a program after any number of words and option letters", () => {
     const rules = { deny: ["Bash(rm:*)"] };
     for (const count of [2, 50, 90]) {
       const words = "A=1 ".repeat(count);
@@ -143,7 +143,7 @@ describe("decidePermission", () => {
     expect(decide(`echo a ${"x".repeat(MAX_PATH)}`)).toMatchObject({ behavior: "allow" });
   });
 
-  test("› asks before redirections that are too many to check, although a rule allows the command", () => {
+  test("› asks before too many redirections to check, even if a rule allows the command", () => {
     for (const count of [499, 500, 600]) {
       const line = `cat ${times(count, (i) => `<f${i}`)} </srv/.ssh/id`;
       expect(decide(line, { allow: ["Bash(cat:*)"] }).behavior).toBe("ask");
@@ -151,7 +151,7 @@ describe("decidePermission", () => {
     expect(decide(`cat ${"<f ".repeat(600)}`, { allow: ["Bash(cat:*)"] }).behavior).toBe("allow");
   });
 
-  test("› denies to write where `writes` cannot be checked in every directory of the line", () => {
+  test("› denies a write if `writes` cannot be checked in every directory of the line", () => {
     const more = { mode: "bypassPermissions", writes: ["**"] } as const;
     for (const count of [2, 6]) {
       const enter = times(count, (i) => `cd d${i};`);
@@ -167,7 +167,7 @@ describe("decidePermission", () => {
     for (const line of lines) expect(decide(line, {}, { reservedBy })).toMatchObject(guarded);
   });
 
-  test("› takes a pattern for an option if the line may be in more directories than are listed", () => {
+  test("› takes a pattern for an option if the line may be in more directories than it lists", () => {
     const list = (directory: string) => (/\/d5\/d6\/?$/.test(directory) ? ["-e"] : []);
     const rules = { allow: ["Bash(cd:*)", "Bash(wc:*)"] };
     for (const from of [5, 0]) {
@@ -176,7 +176,7 @@ describe("decidePermission", () => {
     }
   });
 
-  test("› asks before suffixes make more names of files than it checks, or longer ones", () => {
+  test("› asks if suffixes make more or longer file names than it checks", () => {
     for (const line of [
       `cp ${times(60, (i) => `-S${i}`)} a b`,
       `cp --suffix=${"*".repeat(1_000)} ${"a".repeat(1_000)} b`,
@@ -203,7 +203,7 @@ describe("decidePermission › a line that only reads", () => {
     expect(many.listed.length).toBe(one.listed.length);
   });
 
-  test("› goes through its patterns no more often for many commands than for one", () => {
+  test("› iterates over its patterns no more often for many commands than for one", () => {
     class CountedSet extends Set<string> {
       reads = 0;
       override [Symbol.iterator]() {
@@ -234,7 +234,7 @@ describe("decidePermission › a line that only reads", () => {
     expect(decide(`foo ${times(100, (i) => `f${i}*`)}`, foo, { list }).behavior).toBe("allow");
   });
 
-  test("› asks if a rule allows others of its commands, but those without a rule read too many files", () => {
+  test("› asks if a rule allows one of its commands, but the other commands read too many files", () => {
     const list = (): readonly string[] => names;
     const foo = { allow: ["Bash(foo:*)"] };
     expect(decide(`${"ls f*; ".repeat(19)} foo`, foo, { list }).behavior).toBe("allow");
@@ -250,7 +250,7 @@ describe("leadsTo", () => {
       ...{ mode: "default", rules: NO_RULES, workingDirs: [WORK], resolve: (path) => path },
     });
 
-  test("› resolves all files that a line names, those that it reads and those that it changes", () => {
+  test("› resolves every file that a line reads or changes", () => {
     const all = found(`touch ${times(1_900, (i) => `t${i}`)}; cat ${times(1_900, (i) => `c${i}`)}; cd a`);
     for (const name of ["t0", "t1899", "c0", "a/c1899"]) expect(all).toContain(`${WORK}/${name}`);
   });
@@ -262,7 +262,7 @@ describe("leadsTo", () => {
 
 const repeated = (count: number, text: string): string => text.repeat(count);
 
-/** Lines with a command inside groups, loops or expansions, each around the next. */
+/** Lines with a command inside nested groups, loops or expansions. */
 const NESTED: readonly (readonly [what: string, lineOf: (depth: number, inner: string) => string])[] = [
   ["groups", (n, inner) => `${repeated(n, "{ ")}${inner}; ${repeated(n, "}; ")}`],
   ["conditions", (n, inner) => `${repeated(n, "if true; then ")}${inner}; ${repeated(n, "fi; ")}`],
@@ -286,7 +286,7 @@ describe.each(NESTED)("decidePermission › a command in many %s", (_, lineOf) =
     ["a substitution", (line: string) => `echo $( ${line} )`],
     ["a quoted script", (line: string) => `bash -c '${line.replaceAll("'", "'\\''")}'`],
     ["a here-document", (line: string) => `cat <<E\n$( ${line} )\nE`],
-  ])("› is refused or asks, however many there are, in %s", (_where, place) => {
+  ])("› asks or is denied at every depth, in %s", (_where, place) => {
     for (const depth of [3, 90, 254, 255, 256, 257, 258, 290]) {
       const line = (inner: string): string => place(lineOf(depth, inner));
       expect(decide(line("tee .bashrc < a"))).toMatchObject(guarded);

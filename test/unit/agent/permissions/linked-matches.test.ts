@@ -6,7 +6,7 @@ import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
 const WORK = "/srv/ada/project";
 const LINK = "z-link";
 
-/** Decides about a line under the rule that denies `.env`, in a directory with these names, one of them a link to it. */
+/** Decides a line in a directory with these names. Rules deny `.env`, and the link leads to `target`. */
 function decided(command: string, names: readonly string[], target = `${WORK}/.env`) {
   return decidePermission({
     ...{ mode: "bypassPermissions", tool: "Bash", access: { kind: "command", command } },
@@ -24,15 +24,15 @@ describe("a deny rule for the target of a link", () => {
     ["among 1,000 matches", "cat *", files(1_000)],
     ["among 3,000 matches", "cat *", files(3_000)],
     ["among 6,000 entries", "cat z*", files(6_000)],
-    ["beside a name that is an index with a command", "cat *", ["a[$(id)]"]],
+    ["next to a name that is an array index with a command", "cat *", ["a[$(id)]"]],
     ["when a line changes 1,000 matches", "sed -i s/a/b/ *", files(1_000)],
     ["when a line changes 3,000 matches", "sed -i s/a/b/ *", files(3_000)],
-    ["of 101 patterns", `cat z* ${files(100).join("* ")}*`, []],
+    ["as one of 101 patterns", `cat z* ${files(100).join("* ")}*`, []],
   ])("applies to a pattern that matches the link %s", (_, line, names) => {
     expect(decided(line, [...names, LINK]).behavior).toBe("deny");
   });
 
-  test("applies to no pattern of 1,000 matches without such a link", () => {
+  test("does not apply to a pattern with 1,000 matches and no such link", () => {
     expect(decided("cat *", [...files(1_000), LINK], `${WORK}/f1`).behavior).toBe("allow");
   });
 });

@@ -19,7 +19,7 @@ function decideOutside(command: string, rules: Partial<PermissionRules>, mode: P
 
 describe("a command that asks to run outside the sandbox", () => {
   test.each(["Bash", "Bash(*)", "Bash(git push:*)", "B*", "*", "mcp__x"])(
-    "asks a person although a rule allows %s",
+    "asks the user even if a rule allows %s",
     (rule) => {
       expect(decideOutside("git push origin", { allow: [rule] })).toMatchObject({
         behavior: "ask",
@@ -30,7 +30,7 @@ describe("a command that asks to run outside the sandbox", () => {
     },
   );
 
-  test("runs if a rule names it, with files only if rules allow these too", () => {
+  test("runs if a rule names it, and redirects to a file only if a rule allows the file too", () => {
     const allow = ["UnsandboxedBash(git push:*)"];
     expect(decideOutside("git push origin", { allow })).toMatchObject({ behavior: "allow" });
     expect(decideOutside("git pull", { allow })).toMatchObject({ behavior: "ask" });
@@ -48,13 +48,13 @@ describe("a command that asks to run outside the sandbox", () => {
   });
 
   test.each(["Bash(git push:*)", "bash", "UnsandboxedBash", "unsandboxedbash(git:*)", "UnsandboxedBash(gi"])(
-    "never runs against the deny rule %s",
+    "is denied by the deny rule %s",
     (rule) => {
       expect(decideOutside("git push", { allow: ["UnsandboxedBash"], deny: [rule] }).behavior).toBe("deny");
     },
   );
 
-  test("cannot be allowed by a hook, and asks first if an ask rule says so", () => {
+  test("cannot be allowed by a hook; an ask rule takes precedence", () => {
     const asked = decideOutside("git push", {});
     expect(applyHook(asked, { behavior: "allow", reason: "fine" }, "default").behavior).toBe("ask");
     const ruled = decideOutside("git push", { allow: ["UnsandboxedBash"], ask: ["Bash(git push)"] });

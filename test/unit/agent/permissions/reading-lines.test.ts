@@ -81,7 +81,7 @@ describe("plan mode › a command line that only reads", () => {
     "ls src 2>&1 | wc -l",
   ])("runs: %s", (line) => expect(decided(line)).toBe("allow"));
 
-  test.each(each(OTHERS))("is the only kind that runs: %s", (line) => expect(decided(line)).toBe("deny"));
+  test.each(each(OTHERS))("does not include: %s", (line) => expect(decided(line)).toBe("deny"));
 
   test.each([
     "cat /etc/passwd",
@@ -107,18 +107,18 @@ describe("plan mode › a command line that only reads", () => {
     "awk 1 ../x",
   ])("asks like Read if a file is outside: %s", (line) => expect(decided(line)).toBe("ask"));
 
-  test("is refused by rules for its command and its files", () => {
+  test("is denied by rules for its command and its files", () => {
     const deny = (rule: string, line: string) => decided(line, { rules: { ...NO_RULES, deny: [rule] } });
     expect(deny("Bash(ls:*)", "ls")).toBe("deny");
     expect(deny("Read(.env)", "cat .env")).toBe("deny");
     expect(deny("Read(.env)", "cat < .env")).toBe("deny");
     expect(deny("Read(.env)", "cat a")).toBe("allow");
-    // It would read the file together with others.
+    // These commands would read the file together with others.
     for (const line of ["grep -r x .", "rg x", "git log -p"]) expect(deny("Read(.env)", line)).toBe("deny");
     expect(decided("ls", { rules: { ...NO_RULES, ask: ["Bash(ls)"] } })).toBe("ask");
   });
 
-  test("is refused if the repository's own files name a program for git", () => {
+  test("is denied if files of the repository name a program for git", () => {
     const isPlain = () => false;
     expect(decided("git log", { isPlain })).toBe("deny");
     expect(decided("ls", { isPlain })).toBe("allow");
@@ -131,12 +131,12 @@ describe("plan mode › a command line that only reads", () => {
     expect([...seen]).toEqual([`${WORK} worktree`, `${WORK}/sub worktree`]);
   });
 
-  test("asks if a file of the project tells npm where to write its log", () => {
+  test("is denied if a file of the project can tell npm where to write its log", () => {
     const exists = (file: string) => (path: string) => path === file;
     expect(decided("npm ls", { exists: exists(`${WORK}/.npmrc`) })).toBe("deny");
     expect(decided("cd sub && npm ls", { exists: exists(`${WORK}/.npmrc`) })).toBe("deny");
     expect(decided("npm ls", { exists: exists("/home/ada/.npmrc") })).toBe("allow");
-    // npm looks above the place to which a link leads.
+    // npm searches the parent directories of a link's target.
     const resolve = (path: string) => path.replace(`${WORK}/link`, `${WORK}/packages/a`);
     const inPackages = exists(`${WORK}/packages/.npmrc`);
     expect(decided("cd link && npm ls", { exists: inPackages, resolve })).toBe("deny");

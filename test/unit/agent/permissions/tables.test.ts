@@ -7,7 +7,7 @@ import { PACKAGE_TABLES } from "../../../../src/agent/permissions/commands/table
 import { TEXT_TABLES } from "../../../../src/agent/permissions/commands/tables/text-tables.ts";
 import { TOOL_TABLES } from "../../../../src/agent/permissions/commands/tables/tool-tables.ts";
 
-test("tables of harmless options › each name the manual that they follow", () => {
+test("tables of harmless options › each name the manual and version that they follow", () => {
   const all = { ...BUILD_TABLES, ...FILE_TABLES, ...NET_TABLES, ...PACKAGE_TABLES, ...TEXT_TABLES };
   const tables = Object.entries({ ...all, ...TOOL_TABLES, git: GIT });
   expect(tables.length).toBeGreaterThan(50);

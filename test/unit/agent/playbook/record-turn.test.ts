@@ -19,8 +19,8 @@ function message(text: string, requestId?: string): ConversationMessage {
   return { role: "user", content: [{ type: "text", text }], origin };
 }
 
-/** One input that consists of several messages. */
-function together(...texts: readonly string[]): ConversationMessage {
+/** Returns one input that consists of several messages. */
+function jointInput(...texts: readonly string[]): ConversationMessage {
   const text = formatEnvelopes(texts.map((body) => ({ from: "ada", body })));
   return {
     role: "user",
@@ -44,7 +44,7 @@ describe("recordedCondition", () => {
     ["hides a secret", [ANSWER, message("the open.sesame word")], ["^the\\s+\\S+\\s+word"]],
     [
       "matches each message of a joint input except idle notifications",
-      [ANSWER, together("One.", "ada is idle.\nIt says: x", "Two.")],
+      [ANSWER, jointInput("One.", "ada is idle.\nIt says: x", "Two.")],
       ["^One\\.", "^Two\\."],
     ],
     [
@@ -65,8 +65,8 @@ describe("recordedCondition", () => {
       ["^One\\."],
     ],
     [
-      "matches an idle notification if the input is nothing else",
-      [ANSWER, together("ada is idle.")],
+      "matches an idle notification if the input contains nothing else",
+      [ANSWER, jointInput("ada is idle.")],
       ["^ada\\s+is\\s+idle\\."],
     ],
   ])("%s", (_, messages, heard) => {
@@ -92,7 +92,7 @@ describe("recordedCondition", () => {
     ).toBeUndefined();
   });
 
-  it("matches any value of what differs between runs, and nothing else", () => {
+  it("matches any value of the parts that differ between runs, and no other change", () => {
     const text = `Task #12 of run-abcd is ${RUN.cwd}/x (done?) for plan-1795@ada`;
     const matches = recordedCondition(request(ANSWER, message(text)), RUN)?.heard?.[0] ?? "";
     const pattern = new RegExp(matches, "u");
@@ -108,7 +108,7 @@ describe("a replayed recording", () => {
   const answer = { on: { heard: ["^(One|Three)"] }, say: "Good." };
   const both = { on: { heard: ["^Two", "^One"] }, tools: [{ name: "Bash", input: { command: "both" } }] };
 
-  /** The indexes of the turns that an agent plays for these inputs, each until no turn fits. */
+  /** Returns the indexes of the turns that an agent plays for each of these inputs, until no turn matches. */
   function playedOn(turns: readonly PlaybookTurn[], inputs: readonly ConversationMessage[]): number[] {
     const playbook = { version: 1 as const, agents: { ada: [{ say: "begun" }, ...turns] } };
     const conversation: ConversationMessage[] = [];
@@ -131,11 +131,11 @@ describe("a replayed recording", () => {
 
   it.each([
     ["messages one by one, as recorded", [one, two], [message("One."), message("Two.")], [0, 1, 2]],
-    ["messages in one input", [one, two], [together("One.", "Two.")], [0, 1, 2]],
+    ["messages in one input", [one, two], [jointInput("One.", "Two.")], [0, 1, 2]],
     [
       "messages in one input, one of them answered in words",
       [answer, two],
-      [together("One.", "Two.")],
+      [jointInput("One.", "Two.")],
       [0, 2, 1],
     ],
     ["messages in another order", [one, two], [message("Two."), message("One.")], [0, 2, 1]],
@@ -153,13 +153,13 @@ describe("a replayed recording", () => {
 
   it("maps request ids by their member, even among several requests and later messages", () => {
     const asked = request(
-      together("Plan plan_approval-1@ada@run-abcd", "Plan plan_approval-2@bob@run-abcd"),
+      jointInput("Plan plan_approval-1@ada@run-abcd", "Plan plan_approval-2@bob@run-abcd"),
       message("Bye.", "shutdown-3@eve"),
     );
     const inputs = ["plan_approval-1@ada@run-abcd", "plan_approval-2@bob@run-abcd"];
     const use = { type: "tool_use", id: "1", name: "SendMessage", input: { list: inputs } } as const;
     const [tool] = recordedTools(asked, [use], RUN);
-    const played = request(together("Plan plan_approval-8@bob@x", "Plan plan_approval-9@ada@x"));
+    const played = request(jointInput("Plan plan_approval-8@bob@x", "Plan plan_approval-9@ada@x"));
     const lookup = playbookLookup({ version: 1, agents: {} }, played, { cwd: "/", env: {} });
     expect(fillInput("SendMessage", tool?.input ?? {}, lookup)).toEqual({
       list: ["plan_approval-9@ada@x", "plan_approval-8@bob@x"],
@@ -172,8 +172,8 @@ describe("a recorded call", () => {
   const played = request(message("Go.", "plan-88@ada@run-ffff"));
   const place = { cwd: "/other place", env: {} };
 
-  /** The input that a replay in another directory makes of this one. */
-  function again(name: string, input: Record<string, unknown>): unknown {
+  /** Returns the input that a replay in another directory makes of a recorded input. */
+  function replayedInput(name: string, input: Record<string, unknown>): unknown {
     const [tool] = recordedTools(asked, [{ type: "tool_use", id: "1", name, input }], RUN);
     const lookup = playbookLookup({ version: 1, agents: {} }, { ...played, planFile: "/p.md" }, place);
     return fillInput(name, tool?.input ?? {}, lookup);
@@ -189,7 +189,7 @@ describe("a recorded call", () => {
     ["a member's address", "ada@run-abcd", "ada"],
     ["braces of the original", "{{cwd}} and {{ name }} and {{.Go}}", "{{cwd}} and {{ name }} and {{.Go}}"],
   ])("is translated to the replay's place: %s", (_, recorded, replayed) => {
-    expect(again("Write", { file_path: recorded, list: [{ deep: recorded }] })).toEqual({
+    expect(replayedInput("Write", { file_path: recorded, list: [{ deep: recorded }] })).toEqual({
       file_path: replayed,
       list: [{ deep: replayed }],
     });
@@ -200,11 +200,11 @@ describe("a recorded call", () => {
     ["a quoted path", `cat "${RUN.cwd}/a.txt"`, `cat ""'/other place'"/a.txt"`],
     ["a here-document, left unchanged", `cat <<E\n${RUN.cwd}\nE`, `cat <<E\n${RUN.cwd}\nE`],
   ])("of Bash keeps its words: %s", (_, command, replayed) => {
-    expect(again("Bash", { command })).toEqual({ command: replayed });
+    expect(replayedInput("Bash", { command })).toEqual({ command: replayed });
   });
 
   it("names a task by the call that created it", () => {
-    const made: ConversationMessage[] = [
+    const created: ConversationMessage[] = [
       message("Go."),
       {
         role: "assistant",
@@ -222,7 +222,7 @@ describe("a recorded call", () => {
       { type: "tool_use", id: "c", name: "TaskUpdate", input: { taskId: "7", addBlockedBy: ["7", "8"] } },
       { type: "tool_use", id: "d", name: "Agent", input: { name: "7", model: "opus" } },
     ] as const;
-    expect(recordedTools(request(...made), uses, RUN)).toEqual([
+    expect(recordedTools(request(...created), uses, RUN)).toEqual([
       { name: "TaskCreate", input: { subject: "Two" }, as: "task2" },
       {
         name: "TaskUpdate",
@@ -233,7 +233,7 @@ describe("a recorded call", () => {
   });
 });
 
-it("escapePlaceholders keeps a text with braces as it was", () => {
+it("escapePlaceholders preserves a text with braces", () => {
   const text = "Write {{input}}, not {{ input }} or {input}.";
   expect(fillText(escapePlaceholders(text), (name) => (name === "open" ? "{{" : "?"))).toBe(text);
 });

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the shell's, not ours
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the braces are text of a playbook
 import { describe, expect, test } from "vitest";
 import type {
   AssistantMessage,
@@ -20,7 +20,7 @@ interface Options {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** One call of the scripted model, at a thousand times its real speed. */
+/** Calls the scripted model once, at a thousand times its real speed. */
 async function call(agents: Agents, messages: readonly ConversationMessage[], options: Options = {}) {
   const { agent = "ada", planFile, signal = new AbortController().signal, env = {} } = options;
   const playbook = parsePlaybook(JSON.stringify({ version: 1, agents }), "test.json");
@@ -80,7 +80,7 @@ describe("the choice of a turn", () => {
     expect(textOf((await answer(agents, messages)).message)).toBe("ready");
   });
 
-  test("plays the first unplayed turn whose `on` fits the newest input", async () => {
+  test("plays the first unplayed turn whose `on` matches the newest input", async () => {
     const agents = {
       ada: [
         { on: { contains: "stop" }, say: "stopping" },
@@ -113,7 +113,7 @@ describe("the choice of a turn", () => {
     expect(textOf((await answer(agents, messages)).message)).toBe("found");
   });
 
-  test("plays a repeated turn again and again", async () => {
+  test("plays a turn with `repeat` for every input", async () => {
     const agents = { ada: [{ say: "echo {{input}}", repeat: true }] };
     const messages: ConversationMessage[] = [];
     for (const word of ["a", "b", "c"]) {
@@ -151,7 +151,7 @@ describe("a shutdown request", () => {
 
   test.each<[string, Agents]>([
     ["no turn is left", { ada: [] }],
-    ["no turn fits", { "*": [{ on: { contains: "hello" }, say: "hi" }] }],
+    ["no turn matches", { "*": [{ on: { contains: "hello" }, say: "hi" }] }],
     [
       "the turns without `on` belong to other inputs",
       { ada: [{ say: "my work" }, { say: "echo", repeat: true }] },
@@ -293,7 +293,7 @@ describe("placeholders", () => {
     expect(textOf((await answer(agents, [...messages, says("say")])).message)).toBe("new");
   });
 
-  test("without a value fail with agent, turn and placeholder", async () => {
+  test("without a value fail with an error that names agent, turn and placeholder", async () => {
     const agents = { ada: [{ say: "fine" }, { say: "{{nobody.knows}}" }] };
     const played: AssistantMessage = { role: "assistant", content: [], turn: "ada/0" };
     await expect(answer(agents, [says("a"), played, says("b")])).rejects.toMatchObject({

@@ -9,7 +9,7 @@ test.each([
     "Do it.",
   ],
   [
-    "Windows' line ends, and a byte order mark",
+    "Windows line endings and a byte order mark",
     "\uFEFF---\r\nname: x\r\n---\r\nDo it.",
     { name: "x" },
     "Do it.",
@@ -31,8 +31,8 @@ test.each([
 test.each([
   ["a list", "---\n- a\n---\n"],
   ["invalid YAML", "---\nname: [x\n---\n"],
-  ["aliases, which could expand to more than memory holds", "---\na: &a [x]\nb: *a\n---\n"],
-  ["more front matter than fields need", `---\na: ${"x".repeat(20_000)}\n---\n`],
+  ["aliases, which could expand beyond the available memory", "---\na: &a [x]\nb: *a\n---\n"],
+  ["very long front matter", `---\na: ${"x".repeat(20_000)}\n---\n`],
 ])("readDocument rejects %s", (_, text) => {
   expect(() => readDocument(text)).toThrow(/./);
 });

@@ -17,7 +17,7 @@ const PLACE = { cwd: "/somewhere", worksFor: "person", mode: "default", today: "
 const COMMANDS = ["Bash", "TaskOutput", "TaskStop"];
 
 describe("agent types", () => {
-  test("the built-in types are those of the protocol", () => {
+  test("the built-in types are the types of the protocol", () => {
     expect(BUILTIN_AGENT_TYPES.map(({ name }) => name)).toEqual(
       "general-purpose Explore Plan Bash engineer reviewer tester architect deployer researcher teammate".split(
         " ",
@@ -113,17 +113,17 @@ describe("defaultPrompt", () => {
 });
 
 describe("tools named in a prompt", () => {
-  const spokenOf = (type: string, tools: readonly string[]) => {
+  const mentionedOf = (type: string, tools: readonly string[]) => {
     const prompt = composeSystem({ agentType: agentTypeOrGeneral(type), tools, ...PLACE, append: [] });
     const known = builtinTools().map(({ name }) => name);
     return known.filter((name) => new RegExp(`\\b${name}\\b`).test(prompt.replace(/Read (a|the) /g, "")));
   };
 
-  test.each(BUILTIN_AGENT_TYPES.map(({ name }) => [name]))("are among those of the type %s", (type) => {
+  test.each(BUILTIN_AGENT_TYPES.map(({ name }) => [name]))("are among the tools of the type %s", (type) => {
     const tools = namesOf(type);
-    const spoken = spokenOf(type, tools);
-    expect(tools).toEqual(expect.arrayContaining(spoken));
-    if (tools.includes("Edit")) expect(spoken).toEqual(expect.arrayContaining(["Edit", "Write"]));
+    const mentioned = mentionedOf(type, tools);
+    expect(tools).toEqual(expect.arrayContaining(mentioned));
+    if (tools.includes("Edit")) expect(mentioned).toEqual(expect.arrayContaining(["Edit", "Write"]));
   });
 
   test("are listed in one sentence", () => {

@@ -5,7 +5,7 @@ import type { Env } from "../../../../src/os/env.ts";
 const inside = (env: Env, more: Partial<Parameters<typeof sandboxEnvironment>[1]> = {}): Env =>
   sandboxEnvironment(env, { temporary: "/tmp", passed: [], isWritable: () => false, ...more });
 
-test("sandboxEnvironment › removes secrets and ways out, except named ones", () => {
+test("sandboxEnvironment › removes secrets and variables that lead out of the sandbox, except passed names", () => {
   const env = {
     HOME: "/h",
     A_TOKEN: "x",
@@ -32,7 +32,7 @@ test("sandboxEnvironment › moves caches that cannot be written", () => {
   expect(inside({ HOME: "/h" }, { isWritable: () => true })).not.toHaveProperty("npm_config_cache");
 });
 
-test("sandboxEnvironment › adds to git's settings of the environment", () => {
+test("sandboxEnvironment › appends to the git settings in the environment", () => {
   const env = inside({ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "a.b", GIT_CONFIG_VALUE_0: "c" });
   expect(env).toMatchObject({
     GIT_CONFIG_COUNT: "4",
@@ -48,7 +48,7 @@ test("sandboxEnvironment › names the proxy in both spellings", () => {
   expect(inside({})).not.toHaveProperty("HTTPS_PROXY");
 });
 
-test("sandboxEnvironment › keeps the proxies of this machine only with its network", () => {
+test("sandboxEnvironment › keeps the host's proxies only if the command has the host's network", () => {
   const env = { https_proxy: "http://a:1", npm_config_proxy: "http://a:1", no_proxy: "b" };
   expect(inside(env, { hasNetwork: true })).toMatchObject(env);
   for (const name of Object.keys(env)) expect(inside(env)).not.toHaveProperty(name);
@@ -56,7 +56,7 @@ test("sandboxEnvironment › keeps the proxies of this machine only with its net
   expect(inside(env, { passed: ["https_proxy"] })).toHaveProperty("https_proxy");
 });
 
-test("splitEnvironment › keeps variables of the loader for the command alone", () => {
+test("splitEnvironment › passes loader variables only to the command", () => {
   expect(splitEnvironment({ LD_PRELOAD: "a", PATH: "b", GCONV_PATH: "c" })).toEqual({
     outer: { PATH: "b" },
     inner: { LD_PRELOAD: "a", GCONV_PATH: "c" },

@@ -6,12 +6,12 @@ test.each([
   "cannot clone: No space left on device",
   "[12:34] FATAL:zygote_host_impl_linux.cc(126)] No usable sandbox! Update your kernel",
   "fatal: could not lock config file .git/config: Read-only file system",
-])("sandboxHint › tells the model of the sandbox after: %s", (output) => {
+])("sandboxHint › names the way out of the sandbox after: %s", (output) => {
   expect(sandboxHint(output)).toContain("dangerouslyDisableSandbox");
 });
 
 test.each(["cp: error writing 'big': No space left on device", "3 tests failed"])(
-  "sandboxHint › says nothing after: %s",
+  "sandboxHint › is undefined after: %s",
   (output) => {
     expect(sandboxHint(output)).toBeUndefined();
   },

@@ -10,7 +10,7 @@ import {
 } from "../../../../src/backend/in-process/states.ts";
 import { AGENT_STATES } from "../../../../src/schema/status.ts";
 
-/** One letter for each state; a dot means that the state stays. */
+/** One letter for each state; a dot means that the state does not change. */
 const LETTERS: Record<string, InProcessState> = {
   a: "active",
   i: "idle",
@@ -55,7 +55,7 @@ test("completed, failed and killed are final, and every other state can reach on
   }
 });
 
-test("toInProcessEvent maps the states that an agent reports to events, except those that only its end shows", () => {
+test("toInProcessEvent maps six reported states to events, and ignores the other states", () => {
   const reported = AGENT_STATES.map((state): [string, InProcessEvent | undefined] => [
     state,
     toInProcessEvent(state),

@@ -21,7 +21,7 @@ describe("capacity of a window", () => {
     [39, 50, 0],
     [40, 10, 0],
     [40, 11, 1],
-  ])("capacity: %i×%i holds %i panes, their title lines included", (width, height, panes) => {
+  ])("capacity: %i×%i fits %i panes, including their title lines", (width, height, panes) => {
     expect(capacity({ width, height })).toBe(panes);
   });
 
@@ -30,7 +30,7 @@ describe("capacity of a window", () => {
     [21, 2],
     [20, 1],
     [9, 0],
-  ])("stackCapacity: %i lines hold %i panes", (height, panes) => {
+  ])("stackCapacity: %i lines fit %i panes", (height, panes) => {
     expect(stackCapacity(height)).toBe(panes);
   });
 });
@@ -83,7 +83,7 @@ describe("gridLayout", () => {
     );
   });
 
-  test("makes no pane smaller than 20×5 while the window has room", () => {
+  test("keeps every pane at 20×5 or larger while the window has room", () => {
     fc.assert(
       fc.property(windows, fc.integer({ min: 1, max: 64 }), (window, count) => {
         fc.pre(count <= capacity(window, MIN_LAYOUT_PANE));

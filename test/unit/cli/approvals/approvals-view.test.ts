@@ -40,13 +40,14 @@ async function view(requests: ApprovalDetails[], { width = 60, height = 20, asci
   return {
     ...{ shown, given, act, picture, rows },
     text: () => rows().join("\n"),
-    /** Lets a person read the request. */
+    /** Gives the user enough time to read the request. */
     read: () => {
       rows();
       now += 1_000;
     },
-    reads: (id: string) =>
-      eventually(id, () => shown.shown?.details.id === id).then(() => {
+    /** Waits for a request, and gives the user enough time to read it. */
+    awaitAndRead: (id: string) =>
+      eventually(`request ${id}`, () => shown.shown?.details.id === id).then(() => {
         rows();
         now += 1_000;
       }),
@@ -60,17 +61,17 @@ describe("ApprovalsView", () => {
     expect([v.given, v.shown.notice]).toEqual([[], expect.stringContaining("just appeared")]);
     v.read();
     v.shown.push("y");
-    await eventually("the next", () => v.shown.shown?.details.id === "r2");
+    await eventually("the next request", () => v.shown.shown?.details.id === "r2");
     v.shown.push("y");
     expect(v.given).toEqual([["r1", { approve: true }]]);
-    await v.reads("r2");
+    await v.awaitAndRead("r2");
     v.shown.push("n");
-    await eventually("the end", () => v.shown.shown === undefined);
+    await eventually("the empty view", () => v.shown.shown === undefined);
     expect(v.given[1]).toEqual(["r2", { approve: false }]);
     expect(v.text()).toContain("Nothing is waiting for you.");
   });
 
-  it("answers nothing by several keys at once, or by pasted ones", async () => {
+  it("does not take several keys at once, or pasted keys, for an answer", async () => {
     const v = await view([request("r1", { always: ["Bash"] })]);
     v.read();
     for (const keys of ["yy", "yn", "ya", "\u001b[200~y\u001b[201~"]) v.shown.push(keys);
@@ -79,15 +80,15 @@ describe("ApprovalsView", () => {
     expect(v.given).toEqual([["r1", { approve: true, always: true }]]);
   });
 
-  it("takes Enter after an answer as a part of it, in one read and in two", async () => {
+  it("treats Enter after an answer as part of the answer, in the same read and in the next", async () => {
     const v = await view([request("r1"), request("r2"), request("r3")]);
     v.read();
     v.shown.push("y");
-    await v.reads("r2");
+    await v.awaitAndRead("r2");
     v.shown.push("\r");
     expect(v.text()).not.toContain("note ›");
     v.shown.push("n\r");
-    await v.reads("r3");
+    await v.awaitAndRead("r3");
     expect(v.text()).not.toContain("note ›");
     v.shown.push("\r");
     expect(v.text()).toContain("note ›");
@@ -97,7 +98,7 @@ describe("ApprovalsView", () => {
     ]);
   });
 
-  it("keeps no note of an answered request, not even a note that was begun during the answer", async () => {
+  it("drops the note of an answered request, even if the note was begun while the answer was being sent", async () => {
     const v = await view([request("r1")]);
     v.read();
     v.shown.push("mfine");
@@ -105,30 +106,30 @@ describe("ApprovalsView", () => {
     v.shown.push("y");
     v.shown.push("m");
     expect(v.text()).toContain("note ›");
-    await eventually("the end", () => v.shown.shown === undefined);
+    await eventually("the empty view", () => v.shown.shown === undefined);
     expect(v.given).toEqual([["r1", { approve: true, note: "fine" }]]);
     expect(v.text()).not.toContain("note");
     v.shown.push("q");
     expect(v.act.quit).toHaveBeenCalledWith("key");
   });
 
-  it("leaves the note to another request alone when a slow answer ends", async () => {
+  it("keeps the note to another request when a slow answer is sent", async () => {
     const v = await view([request("r1"), request("r2")]);
     const { answer } = v.act;
     let finish = (): void => undefined;
     const slow = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    v.act.answer = (...of) => slow.then(() => answer(...of));
+    v.act.answer = (...args) => slow.then(() => answer(...args));
     v.read();
     v.shown.push("y");
     v.shown.push("y");
     expect(v.shown.notice).toBe("The answer is being sent.");
     v.shown.push("\t");
-    await v.reads("r2");
+    await v.awaitAndRead("r2");
     v.shown.push("n");
     expect(v.shown.notice).toContain("is still being sent");
-    // No further letter of this note is a key.
+    // The letters of this note are not keys.
     v.shown.push("mwait");
     finish();
     await eventually("the answer", () => v.text().includes("Answered r1."));
@@ -137,7 +138,7 @@ describe("ApprovalsView", () => {
     expect(v.given).toEqual([["r1", { approve: true }]]);
   });
 
-  it("shows why an answer does not count, and keeps the request and its note", async () => {
+  it("shows why an answer failed, and keeps the request and its note", async () => {
     const v = await view([request("r1")]);
     const { answer } = v.act;
     v.act.answer = () =>
@@ -156,7 +157,7 @@ describe("ApprovalsView", () => {
     expect(v.given).toEqual([["r1", { approve: true, note: "fine" }]]);
   });
 
-  it("shows a whole command with hidden characters, at every width, and nothing wider than the screen", async () => {
+  it("shows a whole command with its hidden characters at every width, in rows that fit the screen", async () => {
     const command = `echo ${"x".repeat(200)} \u202e\u001b[2K; rm -rf ~`;
     const input = { command };
     for (const width of [12, 20, 40, 80]) {
@@ -188,7 +189,7 @@ describe("ApprovalsView", () => {
     expect(v.shown.unseen).toBe(55);
   });
 
-  it("writes a note with what follows its key, and sends it with the answer", async () => {
+  it("writes a note with the text after its key, and sends it with the answer", async () => {
     const v = await view([request("r1")]);
     v.read();
     v.shown.push("muse npm ci");
@@ -208,23 +209,23 @@ describe("ApprovalsView", () => {
     expect(v.given).toEqual([]);
   });
 
-  it("keeps an answered request on the screen until it is left", async () => {
+  it("keeps an answered request on the screen until the user leaves it", async () => {
     const requests = [request("r1"), request("r2"), request("r3")];
     const v = await view(requests);
     v.shown.push("\t");
-    await v.reads("r2");
+    await v.awaitAndRead("r2");
     requests.splice(1, 1);
     await v.shown.reload();
     expect(v.text()).toContain("Already answered, or withdrawn.");
     v.shown.push("y");
     expect(v.given).toEqual([]);
     v.shown.push("\t");
-    await v.reads("r3");
+    await v.awaitAndRead("r3");
     v.shown.push("h");
-    await v.reads("r1");
+    await v.awaitAndRead("r1");
   });
 
-  it("has the default of a question with choices on y", async () => {
+  it("answers a question with choices by its default on y", async () => {
     const question = { kind: "question", question: "Port?", choices: ["80", "8080"] } as const;
     const v = await view([request("r1", question)]);
     v.read();

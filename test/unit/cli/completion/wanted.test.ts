@@ -43,7 +43,7 @@ describe("wantedAt", () => {
     ["send --team=review ", { live: "agents", team: "review" }],
     ["send -- -", { live: "agents", isAfterDashes: true }],
     ["create --constructor=x", { words: [] }],
-  ])("reads the source of %j from the declarations", (line, expected) => {
+  ])("reads the completions after %j from the declarations", (line, expected) => {
     expect(at(line)).toMatchObject(expected);
   });
 

@@ -24,7 +24,7 @@ describe("the keys of a list", () => {
     [{ kind: "escape" }, { cancelled: true }],
     [{ kind: "signal", signal: "SIGINT" }, { cancelled: true }],
     [{ kind: "text", text: "2", pasted: true }, { state: START }],
-  ] as const)("step › returns for the key %j the step %j", (key, expected) => {
+  ] as const)("step › after the key %j, returns %j", (key, expected) => {
     expect(step(START, key, 3)).toEqual(expected);
   });
 });
@@ -36,7 +36,7 @@ describe("the rows of a list", () => {
   }));
   const size = { width: 40, height: 10 };
 
-  it("fit into 40 columns and 10 rows, and keep the selected choice in sight", () => {
+  it("fit into 40 columns and 10 rows, and keep the selected choice visible", () => {
     let state = START;
     for (let at = 0; at < choices.length; at += 1) {
       state = scrolled({ ...state, at }, choices.length, size);

@@ -45,7 +45,7 @@ describe("the program of a pane", () => {
     ...more,
   });
 
-  it("is the leader of the process group that has the keyboard of its session, or of its terminal on macOS", () => {
+  it("is the leader of the foreground process group of its session, or of its terminal on macOS", () => {
     const other = row(99, { sid: 98, foreground: true });
     const linux = [row(10), row(20, { foreground: true }), row(21, { pgid: 20, foreground: true }), other];
     expect(foregroundProcess({ pid: 10 }, linux)?.pid).toBe(20);

@@ -2,14 +2,14 @@ import { expect, it } from "vitest";
 import { lastLinesOf } from "../../../../src/operations/ending/last-lines.ts";
 import { createPaneView } from "../../../../src/terminal/pane/pane-view.ts";
 
-const news = (lastLines: readonly string[]) => lastLinesOf({ code: 1, signal: null, at: 0, lastLines });
+const quoted = (lastLines: readonly string[]) => lastLinesOf({ code: 1, signal: null, at: 0, lastLines });
 
-it("lastLinesOf quotes the last lines of a crashed member, without blank ones", () => {
-  expect(news(["● Bash(make)", "", "  make: error 2", "Segmentation fault"])).toBe(
+it("lastLinesOf quotes the last lines of a crashed member, without blank lines", () => {
+  expect(quoted(["● Bash(make)", "", "  make: error 2", "Segmentation fault"])).toBe(
     "\nIts last lines:\n> ● Bash(make)\n>   make: error 2\n> Segmentation fault",
   );
-  expect(news(["", " "])).toBe("");
-  expect(news(["Killed", "plan ›", "› "])).toBe("\nIts last lines:\n> Killed");
+  expect(quoted(["", " "])).toBe("");
+  expect(quoted(["Killed", "plan ›", "› "])).toBe("\nIts last lines:\n> Killed");
   expect(lastLinesOf(null)).toBe("");
 });
 
@@ -25,7 +25,7 @@ it("lastLinesOf names the sender of a received message, but leaves out its text"
   view.received("eve", `PRIVATE ${"word ".repeat(200)}`);
   view.typed("go on");
   const lines = out.split("\n").map((line) => line.trimEnd());
-  expect(news(lines)).toBe("\nIts last lines:\n> ◂ bob\n> ● Bash(make)\n> ◂ eve\n> › go on");
+  expect(quoted(lines)).toBe("\nIts last lines:\n> ◂ bob\n> ● Bash(make)\n> ◂ eve\n> › go on");
   // The quoted part may begin in the middle of a message.
-  expect(news(lines.slice(2))).not.toContain("PRIVATE");
+  expect(quoted(lines.slice(2))).not.toContain("PRIVATE");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseComments } from "../../../../src/operations/landing/review-comments.ts";
 
-test("parseComments › reads paths, lines, ranges and indented lines; ignores blank lines and columns", () => {
+test("parseComments › reads paths, lines, ranges and continuation lines; ignores blank lines and columns", () => {
   const text = [
     "src/a.ts:3: use const",
     "",
@@ -53,7 +53,7 @@ test.for([
   ["  a.ts:5: indented, continues nothing", "line 1"],
   ['[{"path": "a.ts", "line": 1, "text": "fine"}, {"path": "a.ts", "line": "1", "text": "x"}]', "entry 2"],
   ['[{"path": "", "line": 1, "text": "x"}, 3]', "entry 1"],
-] as const)("parseComments › names the place of what it cannot read: %s", ([text, place]) => {
+] as const)("parseComments › names the place of a comment that it cannot read: %s", ([text, place]) => {
   expect(() => parseComments(text, "review.txt")).toThrow(
     expect.objectContaining({
       code: "INVALID_INPUT",

@@ -4,14 +4,14 @@ import { summarize } from "../../../../src/operations/status.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 
 describe("isRunOver, when the lead is idle", () => {
-  const rest: RunState = { teamExists: true, busy: 0, unprocessedEnds: 0, unseenByLead: 0, interrupted: 0 };
+  const quiet: RunState = { teamExists: true, busy: 0, unprocessedEnds: 0, unseenByLead: 0, interrupted: 0 };
 
   it.each<[string, RunState, boolean]>([
-    ["is true if no teammate works and no message is under way", rest, true],
-    ["is false while a teammate works", { ...rest, busy: 1 }, false],
-    ["is false while an ending is not reported yet", { ...rest, unprocessedEnds: 1 }, false],
-    ["is false while a message to the lead is under way", { ...rest, unseenByLead: 1 }, false],
-    ["is true if the lead has deleted its team", { ...rest, teamExists: false }, true],
+    ["is true if no teammate works and no message is under way", quiet, true],
+    ["is false while a teammate works", { ...quiet, busy: 1 }, false],
+    ["is false while an ending is not reported yet", { ...quiet, unprocessedEnds: 1 }, false],
+    ["is false while a message to the lead is under way", { ...quiet, unseenByLead: 1 }, false],
+    ["is true if the lead has deleted its team", { ...quiet, teamExists: false }, true],
   ])("%s", (_title, facts, over) => {
     expect(isRunOver(facts)).toBe(over);
   });

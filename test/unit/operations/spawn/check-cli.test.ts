@@ -9,7 +9,7 @@ import type { SpawnInput } from "../../../../src/operations/spawn/draft-member.t
 
 type Input = Omit<SpawnInput, "name">;
 
-/** Returns why an option is refused; undefined if it is translated. */
+/** Returns why an option is refused; undefined if it is accepted. */
 function refusal(adapter: Partial<AdapterInput>, input: Input): string | undefined {
   // A program that every machine has.
   const own = { it: { channel: "acp", ...adapter, command: "/bin/sh" } } as const;
@@ -49,13 +49,13 @@ it.each<[Input, RegExp]>([
   [{ plan: true }, /it has no plan mode/],
   [{ budget: { maxTokens: 5 } }, /with --max-tokens: it does not report its tokens/],
   [{ budget: { maxCostUsd: 5 } }, /with --max-cost: it does not report its cost/],
-])("checkCli › accepts what the adapter has, and refuses it else: %j", (input, why) => {
+])("checkCli › accepts an option that the adapter has, and refuses it without: %j", (input, why) => {
   expect(refusal(ABLE, input)).toBeUndefined();
   expect(refusal({}, input)).toMatch(why);
 });
 
 it.each(Object.entries(BUILT_IN_ADAPTERS))(
-  "checkCli › refuses %s a required sandbox if it does not run inside",
+  "checkCli › refuses a required sandbox for %s if it does not run in one",
   (id, adapter) => {
     const isInside = id === "opencode" || id === "gemini" || id === "goose" || id.endsWith("-acp");
     const why = "with --sandbox required: it does not run in a sandbox that teams provides";
@@ -72,7 +72,7 @@ it.each(Object.entries(BUILT_IN_ADAPTERS))(
   },
 );
 
-it("checkCli › accepts for every CLI what teams does itself", () => {
+it("checkCli › accepts for every CLI the options that teams applies itself", () => {
   const input: Input = {
     permissionMode: "acceptEdits",
     allowedTools: ["Bash(git:*)"],
@@ -84,7 +84,7 @@ it("checkCli › accepts for every CLI what teams does itself", () => {
   for (const adapter of Object.values(BUILT_IN_ADAPTERS)) expect(refusal(adapter, input)).toBeUndefined();
 });
 
-it("docs/mixed-company.md › says for each CLI in its table which options it has", () => {
+it("docs/mixed-company.md › lists the options of each CLI in its table", () => {
   const docs = readFileSync(
     fileURLToPath(new URL("../../../../docs/mixed-company.md", import.meta.url)),
     "utf8",

@@ -104,15 +104,15 @@ describe("spawnMode (S16)", () => {
       "bypassPermissions",
     ],
     [
-      "limits the type's mode to that of a lead's model",
+      "limits the type's mode to the mode of a lead's model",
       undefined,
       "bypassPermissions",
       "acceptEdits",
       "acceptEdits",
     ],
     ["keeps a stricter type's mode for a lead's model", undefined, "default", "acceptEdits", "default"],
-  ])("%s", (_title, permissionMode, types, most, mode) => {
-    expect(spawnMode({ name: "dev", permissionMode, maxMode: most }, "acceptEdits", types)).toBe(mode);
+  ])("%s", (_title, permissionMode, types, maxMode, mode) => {
+    expect(spawnMode({ name: "dev", permissionMode, maxMode }, "acceptEdits", types)).toBe(mode);
   });
 
   it("denies a lead's model a mode or allowed tools beyond its own rights", () => {

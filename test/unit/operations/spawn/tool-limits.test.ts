@@ -8,7 +8,7 @@ describe("the limits of a run", () => {
     [{ disallowedTools: ["Bash"] }, { disallowedTools: ["Edit"] }, { disallowedTools: ["Bash", "Edit"] }],
     [{ allowedTools: ["Read"] }, {}, { allowedTools: ["Read"] }],
     [{}, {}, {}],
-  ])("are joined › %j and those of an agent %j are %j", (run, own, joined) => {
+  ])("are joined › %j and the limits of an agent %j give %j", (run, own, joined) => {
     expect(withLimitsOf({ name: "ada", ...own }, run)).toEqual({ name: "ada", ...joined });
   });
 
@@ -17,7 +17,7 @@ describe("the limits of a run", () => {
     [["mcp__docs"], ["mcp__docs__find"]],
     [["Web*"], ["WebFetch", "WebF*"]],
     [["*"], ["Edit", "*"]],
-  ])("leave an agent its own tools › of %j it has %j", (tools, own) => {
+  ])("leave an agent its own tools › within %j it keeps %j", (tools, own) => {
     expect(withLimitsOf({ name: "ada", tools: own }, { tools })).toEqual({ name: "ada", tools: own });
   });
 
@@ -25,13 +25,13 @@ describe("the limits of a run", () => {
     [["Read"], ["Read", "Bash"], "Bash"],
     [["WebFetch"], ["Web*"], "Web*"],
     [["Read"], ["*"], "*"],
-  ])("refuse other tools › of %j it cannot have %j", (tools, own, beyond) => {
+  ])("refuse other tools › within %j it cannot have %j", (tools, own, beyond) => {
     expect(() => withLimitsOf({ name: "ada", tools: own }, { tools })).toThrow(
       `The lead's only tools are ${tools.join(", ")}, so ada cannot have ${beyond}; it was not started.`,
     );
   });
 
-  it("are refused with a name that is not a tool's, or a rule that cannot be read", () => {
+  it("are refused if a name is not a tool's, or a rule cannot be read", () => {
     expect(() => requireValidTools("ada", { tools: ["Bash(ls)"] })).toThrow(
       /is not a tool's name; ada was not/,
     );

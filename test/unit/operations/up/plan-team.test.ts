@@ -49,7 +49,7 @@ describe("planTeam", () => {
     expect(plan).toMatchObject({ isNew: true, members: [{ name: "ada" }], startsLead: true, left: [] });
   });
 
-  it("is empty if the team is as declared, whatever the case of its names", () => {
+  it("is empty if the team matches its declaration, ignoring the case of names", () => {
     const plan = planTeam(declared([{ name: "ADA", permissionMode: "dontAsk", budget: { maxTokens: 5 } }]), {
       ...existing([{ mode: "dontAsk", metadata: { _budget: { maxTokens: 5, maxCostUsd: 1 } } }]),
     });
@@ -99,12 +99,12 @@ describe("planTeam", () => {
     expect(planTeam(declared([], { permissionMode: "acceptEdits" }), { ...team, config }).modes).toEqual([]);
   });
 
-  it("restarts stopped members of the file only", () => {
+  it("restarts only the stopped members that the file declares", () => {
     const plan = planTeam(declared([{}]), existing([{}, { name: "bob" }], { isStopped: () => true }));
     expect(plan.resumed).toEqual(["ada"]);
   });
 
-  it("adds tasks by their subject, and names what is not in the file", () => {
+  it("adds tasks by their subject, and lists members and tasks that are not in the file", () => {
     const tasks = [
       task("1", { subject: "a", status: "completed" }),
       task("2", { subject: "x" }),
@@ -148,7 +148,7 @@ describe("planTeam", () => {
     expect(isEmptyPlan(plan)).toBe(false);
   });
 
-  it("names what else differs in open tasks, and leaves it", () => {
+  it("lists other differences of open tasks, and does not change them", () => {
     const text = { description: "as before", blockedBy: ["1"] };
     const tasks = [
       task("1", { subject: "a", ...text, blockedBy: [], owner: "ada" }),
@@ -170,7 +170,7 @@ describe("planTeam", () => {
     ]);
   });
 
-  it("compares a command without the secrets that are kept out of files", () => {
+  it("compares a command with its secrets redacted, as files contain it", () => {
     addSecrets({ UP_TEST_TOKEN: "s3cret-of-the-ci" });
     const wanted = [{ subject: "a", verify: "check s3cret-of-the-ci", blockedBy: [], at }];
     const tasks = [task("1", { verify: "check [secret]" })];
@@ -214,7 +214,7 @@ describe("differences", () => {
     ["its own worktree", { worktree: true }, inWorktree("teams/crew/ada", true)],
     ["the worktree of its branch", { worktree: "fix" }, inWorktree("fix", false)],
     ["no worktree", { worktree: false }, {}],
-  ])("finds none in a member with %s", (_what, declares, found) => {
+  ])("finds no difference in a member with %s", (_what, declares, found) => {
     expect(fieldsOf(declares, found)).toEqual([]);
   });
 
@@ -229,7 +229,7 @@ describe("differences", () => {
     ["plan", { plan: false }, { planModeRequired: true }],
     ["metadata", { metadata: { ticket: 42 } }, { metadata: { ticket: 41 } }],
     ["metadata", { metadata: { ticket: 42 } }, {}],
-  ])("finds another %s: %j", (field, declares, found) => {
+  ])("finds a different %s: %j", (field, declares, found) => {
     expect(fieldsOf(declares, found)).toEqual([field]);
   });
 });

@@ -29,7 +29,7 @@ describe("isExcepted", () => {
     ["example.org", "example.org:443"],
     ["10.1.2.3:8443", "10.1.2.3:8443"],
     ["[2001:db8::1]:8443", "[2001:db8::1]:8443"],
-  ])("takes %s out of the proxy for the list %s", (host, list) => {
+  ])("excludes %s from the proxy for the list %s", (host, list) => {
     expect(excepted(host, list)).toBe(true);
   });
 

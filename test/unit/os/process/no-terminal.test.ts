@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { withoutTerminal } from "../../../../src/os/process/no-terminal.ts";
 
 describe("withoutTerminal", () => {
-  test("replaces editors, pagers and questions, and keeps the rest", () => {
+  test("replaces editors, pagers and prompts, and keeps other variables", () => {
     const env = withoutTerminal({
       A: "1",
       EDITOR: "vim",
@@ -26,7 +26,7 @@ describe("withoutTerminal", () => {
     },
   );
 
-  test("keeps the programs that answer for the user, but no window for a password", () => {
+  test("keeps the programs that answer for the user, but allows no password window", () => {
     expect(withoutTerminal({ GIT_ASKPASS: "/x/askpass" }).GIT_ASKPASS).toBe("/x/askpass");
     expect(withoutTerminal({ SSH_ASKPASS: "/x/ask" }).SSH_ASKPASS_REQUIRE).toBe("never");
     expect(withoutTerminal({ SSH_ASKPASS_REQUIRE: "prefer" }).SSH_ASKPASS_REQUIRE).toBe("never");

@@ -3,7 +3,7 @@ import { OutputTail } from "../../../../src/os/process/output-tail.ts";
 
 const bytes = Buffer.from("a😀b");
 
-test("OutputTail › joins characters that two pieces divide, of each stream on its own", () => {
+test("OutputTail › joins characters that are split over two pieces, for each stream separately", () => {
   const tail = new OutputTail(100);
   tail.add(bytes.subarray(0, 3));
   tail.add(bytes.subarray(0, 2), "stderr");
@@ -12,7 +12,7 @@ test("OutputTail › joins characters that two pieces divide, of each stream on 
   expect(tail.text).toBe("aa😀b😀b");
 });
 
-test("OutputTail › keeps whole characters of the newest output, and shows that there was more", () => {
+test("OutputTail › keeps whole characters of the newest output, and marks the cut", () => {
   const tail = new OutputTail(3);
   for (let i = 0; i < 5; i += 1) tail.add(bytes);
   expect(tail.text).toBe("…😀b");

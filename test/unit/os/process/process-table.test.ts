@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { pidsShownWith, rowOfPs, rowOfStat } from "../../../../src/os/process/process-table.ts";
 
 describe("a line of the process table", () => {
-  test("is read from /proc even if the name contains brackets and blanks", () => {
+  test("is read from /proc even if the name contains parentheses and spaces", () => {
     const stat = `42 (a) b (c) S 7 8 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2`;
     expect(rowOfStat(stat)).toEqual({
       pid: 42,
@@ -34,7 +34,7 @@ describe("a line of the process table", () => {
     );
   });
 
-  test("has the foreground when its process group has the terminal's input", () => {
+  test("is in the foreground when its process group has the terminal's input", () => {
     const proc = (group: number) =>
       rowOfStat(`42 (x) S 7 8 9 34816 ${group} 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2`);
     const ps = (state: string) =>

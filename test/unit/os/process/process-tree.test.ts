@@ -88,8 +88,8 @@ test.each<[string, ProcessRow[], number[], Map<number, string>, number[]]>([
     new Map(),
     [10],
   ],
-])("treeMembers %s", (_, table, marked, ever, expected) => {
-  const members = treeMembers(table, ROOT, ever, (pid) => marked.includes(pid));
+])("treeMembers %s", (_, table, marked, earlier, expected) => {
+  const members = treeMembers(table, ROOT, earlier, (pid) => marked.includes(pid));
   expect(members.map(({ pid }) => pid).sort()).toEqual(expected);
 });
 

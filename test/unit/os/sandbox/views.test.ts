@@ -1,8 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bubblewrapArgs } from "../../../../src/os/sandbox/bubblewrap.ts";
 import { bubblewrapProblem, findSandbox, probeIsolation } from "../../../../src/os/sandbox/find-sandbox.ts";
 import { seatbeltArgs, seatbeltProfile } from "../../../../src/os/sandbox/seatbelt.ts";
 import type { SandboxPlace, SandboxView } from "../../../../src/os/sandbox/view.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 const directory = (path: string, access: SandboxPlace["access"], source?: string): SandboxPlace => ({
   path,
@@ -25,7 +28,7 @@ const VIEW: SandboxView = {
 };
 
 describe("bubblewrapArgs", () => {
-  test("mounts parents first, and the stricter one of two rules for one place last", () => {
+  test("mounts parents first, and the stricter of two rules for one path last", () => {
     const args = bubblewrapArgs(VIEW, { cwd: "/home/a/w", words: ["sh", "-c", "a b"] }).join(" ");
     expect(args.slice(args.indexOf("--bind-try"))).toBe(
       [
@@ -36,21 +39,21 @@ describe("bubblewrapArgs", () => {
     );
   });
 
-  test("keeps every word as it is, and variables of the loader away from bwrap", () => {
+  test("passes every word unchanged, and keeps loader variables away from bwrap", () => {
     const words = ["echo", "$(id)", "a\nb", "--bind"];
     const args = bubblewrapArgs(VIEW, { cwd: "/", env: { LD_PRELOAD: "./x.so" }, words });
     expect(args.slice(-5)).toEqual(["--", ...words]);
     expect(args.join(" ")).toContain("--setenv LD_PRELOAD ./x.so");
   });
 
-  test("closes the way to further user namespaces where bubblewrap can", () => {
+  test("disables additional user namespaces if bubblewrap can", () => {
     const args = (allowsNamespaces: boolean) =>
       bubblewrapArgs({ ...VIEW, allowsNamespaces }, { cwd: "/", words: ["true"] });
     expect(args(false)).toContain("--disable-userns");
     expect(args(true)).not.toContain("--disable-userns");
   });
 
-  test("has a network only if it is allowed", () => {
+  test("has the machine's network only if the view allows it", () => {
     const args = (network: SandboxView["network"]) =>
       bubblewrapArgs({ ...VIEW, network }, { cwd: "/", words: ["true"] });
     expect(args("own")).toContain("--unshare-net");
@@ -59,7 +62,7 @@ describe("bubblewrapArgs", () => {
 });
 
 describe("seatbeltProfile", () => {
-  test("quotes paths, and gives the most specific place the last word", () => {
+  test("quotes paths, and puts the rule for the most specific path last", () => {
     const profile = seatbeltProfile({
       ...VIEW,
       places: [directory('/a "b"\\c/.git', "read"), directory('/a "b"\\c', "write")],
@@ -87,7 +90,7 @@ describe("probeIsolation", () => {
   const probe = (closed: string | undefined, open: string | undefined) =>
     probeIsolation(async (allowsNamespaces) => (allowsNamespaces ? open : closed));
 
-  test("works without the option with a bubblewrap before 0.8, and says why", async () => {
+  test("omits --disable-userns with a bubblewrap before 0.8, and returns the reason", async () => {
     expect(await probe(undefined, "never asked")).toEqual({});
     expect(await probe("bwrap: Unknown option --disable-userns\n", undefined)).toEqual({
       openNamespacesReason: "bubblewrap is older than 0.8",
@@ -99,31 +102,32 @@ describe("probeIsolation", () => {
     "bwrap: sysctl user.max_user_namespaces = 1: Permission denied",
     "bwrap: unshare user ns: No space left on device",
     "bwrap: creation of new user namespaces was not disabled as requested",
-  ])("works without the option if the machine refuses it: %s", async (message) => {
+  ])("omits --disable-userns if the machine refuses it: %s", async (message) => {
     expect(await probe(`${message}\n`, undefined)).toEqual({ openNamespacesReason: message });
   });
 
-  test("keeps the option after another failure, which may pass", async () => {
+  test("keeps --disable-userns after another failure, which may be temporary", async () => {
     const busy = "bwrap: Creating new namespace failed: Resource temporarily unavailable";
     expect(await probe(busy, undefined)).toEqual({ failure: busy });
   });
 
-  test("names the problem of a sandbox that does not work at all", async () => {
+  test("returns the failure of a sandbox that does not work at all", async () => {
     expect(await probe("bwrap: Unknown option --disable-userns", "second")).toEqual({ failure: "second" });
   });
 });
 
 describe("findSandbox", () => {
-  test("says what to install if bubblewrap is not there", async () => {
+  test("names the package to install if bubblewrap is missing", async () => {
     expect(await findSandbox({ PATH: "/nowhere" }, "linux")).toEqual({
       reason: "bubblewrap is not installed",
       remedy: expect.stringContaining("apt install bubblewrap"),
     });
   });
 
-  test("does not believe a bwrap outside the system's directories", async () => {
-    const path = `${import.meta.dirname}/node_modules/.bin`;
-    expect(await findSandbox({ PATH: path }, "linux")).toMatchObject({
+  test("ignores a bwrap outside the system's directories", async () => {
+    const project = temporaryDirectory();
+    writeFileSync(join(project, "bwrap"), "#!/bin/sh\n", { mode: 0o755 });
+    expect(await findSandbox({ PATH: project }, "linux")).toMatchObject({
       reason: "bubblewrap is not installed",
     });
   });
@@ -143,7 +147,7 @@ describe("findSandbox", () => {
     expect(bubblewrapProblem(stderr, isContainer).reason).toMatch(reason);
   });
 
-  test("names a system that has none", async () => {
+  test("names a system that has no sandbox", async () => {
     expect(await findSandbox({}, "freebsd")).toMatchObject({ reason: expect.stringContaining("freebsd") });
   });
 });

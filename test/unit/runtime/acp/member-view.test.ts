@@ -10,7 +10,7 @@ function shownBy(act: (view: ReturnType<typeof leadView>) => void): readonly Ses
 }
 
 describe("leadView", () => {
-  it("shows a mode once", () => {
+  it("shows each change of the mode once", () => {
     const facts = shownBy((view) => {
       for (const mode of ["plan", "plan", "default", "plan"] as const) view.mode(mode);
     });

@@ -5,7 +5,7 @@ import { offerRequest } from "../../../../src/runtime/acp/offer-request.ts";
 import { openRequest } from "../../../../src/team/requests/requests.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
-/** What the client shows of a request: its options, and its text. */
+/** Returns what the client gets of a request: the names of its options, and its text. */
 async function shownOf(request: Partial<ApprovalDetails> & Pick<ApprovalDetails, "kind">) {
   const ref = await testTeam(["ada"]);
   const own = { id: "r1", from: "ada", summary: "it", at: 1, ...request };
@@ -27,21 +27,21 @@ async function shownOf(request: Partial<ApprovalDetails> & Pick<ApprovalDetails,
 const LONG = `npm run ${"x".repeat(300)}; rm -rf build`;
 
 describe("a request to a client", () => {
-  it("shows a rule whole that the name of its option shows in part", async () => {
+  it("shows a rule in full if the name of its option is cut", async () => {
     const { names, text } = await shownOf({ kind: "permission", always: [`Bash(${LONG})`] });
     expect(names[1]).toMatch(/^Always allow Bash\(npm run x+…$/);
     expect(text).toBe(`it\n\nalways: Bash(${LONG})`);
     expect((await shownOf({ kind: "permission", always: ["Bash(npm test:*)"] })).text).toBe("it");
   });
 
-  it("shows choices whole, with what is invisible in them, if a name cannot", async () => {
+  it("shows choices in full, with their invisible characters, if the name of an option cannot", async () => {
     const { names, text } = await shownOf({ kind: "question", choices: ["small", LONG, "hid\u200bden"] });
     expect(names[1]).toMatch(/…$/);
     expect(text).toBe(`it\n\n1  small\n2  ${LONG}\n3  hid\\u200bden`);
     expect((await shownOf({ kind: "question", choices: ["small", "large"] })).text).toBe("it");
   });
 
-  it("shows a long default whole, which agreeing answers", async () => {
+  it("shows a long default in full, because agreeing answers with it", async () => {
     expect((await shownOf({ kind: "question", default: LONG })).text).toBe(`it\n\ndefault: ${LONG}`);
     expect((await shownOf({ kind: "question", default: "small" })).text).toBe("it");
   });
@@ -53,7 +53,7 @@ describe("a request to a client", () => {
     expect((await shownOf({ ...byDefault, choices: ["small", "large"] })).text).toEqual(line);
   });
 
-  it("shows the whole input of a call, unless a change shows it", async () => {
+  it("shows the whole input of a call, unless the request has a change", async () => {
     const input = { command: "ls", dangerouslyDisableSandbox: true };
     const { text } = await shownOf({ kind: "permission", input });
     expect(text).toContain('"dangerouslyDisableSandbox": true');

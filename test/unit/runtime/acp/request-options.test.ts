@@ -16,7 +16,7 @@ describe("optionsOf", () => {
     });
   });
 
-  it("offers a plan with its edits", () => {
+  it("offers to approve a plan with or without its edits", () => {
     expect(request("plan").map(({ answer }) => answer)).toEqual([
       { approve: true },
       { approve: true, mode: "acceptEdits" },

@@ -18,7 +18,7 @@ it.each([
   expect(await failing(error)).toMatchObject({ code, message: expect.stringContaining("No.") });
 });
 
-it("an answer to a client › names what to do next, in one text without control characters", async () => {
+it("an answer to a client › names the next step, in one text without control characters", async () => {
   const error = new TeamError("INVALID_INPUT", "It is\u001b[31m wrong.", { hint: "Change it." });
   expect(await failing(error)).toMatchObject({
     message: "It is wrong. Change it.",

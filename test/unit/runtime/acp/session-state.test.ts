@@ -7,7 +7,7 @@ import {
   step,
 } from "../../../../src/runtime/acp/session-state.ts";
 
-/** Plays events from the start of a session. @returns the effects of all of them */
+/** Feeds events to a new session. @returns all their effects */
 function played(...events: readonly SessionEvent[]) {
   let state = NEW_SESSION;
   const effects: SessionEffect[] = [];
@@ -65,13 +65,13 @@ describe("the state of a session", () => {
     expect(activityOf(state)).toBe("running");
   });
 
-  it("takes a line that is read before its save is reported", () => {
+  it("accepts a line that is read before its save is reported", () => {
     expect(played(prompted(1), taken(1), started, saved(1), ended, rested("done")).ends).toEqual([
       [1, "done"],
     ]);
   });
 
-  it("ends a prompt and the one that steered it together", () => {
+  it("ends a prompt together with the prompt that steered it", () => {
     const events = [
       prompted(1),
       saved(1),
@@ -90,7 +90,7 @@ describe("the state of a session", () => {
     ]);
   });
 
-  it("cancels the running prompt at the end of its turn, and waiting ones at once", () => {
+  it("cancels the running prompt at the end of its turn, and waiting prompts at once", () => {
     const begun = [prompted(1), saved(1), taken(1), started, prompted(2), saved(2)];
     const cancelled = played(...begun, { type: "cancelled", inTurn: true });
     expect(cancelled).toMatchObject({ ends: [[2, "cancelled"]], withdrawn: ["k2"] });
@@ -100,7 +100,7 @@ describe("the state of a session", () => {
     ]);
   });
 
-  it("cancels a prompt at once that waits for teammates", () => {
+  it("cancels at once a prompt that waits for teammates", () => {
     const events = [
       prompted(1),
       saved(1),
@@ -127,7 +127,7 @@ describe("the state of a session", () => {
     ]);
   });
 
-  it("reports a missing login only of a prompt whose newest turn failed for it", () => {
+  it("reports a missing login only if the newest turn of the prompt failed for it", () => {
     const begun = [rested("done"), prompted(1), saved(1), taken(1), started];
     const refused: SessionEvent = { type: "turn_ended", needsLogin: true };
     const endOf = (...events: readonly SessionEvent[]) =>
@@ -159,7 +159,7 @@ describe("the state of a session", () => {
     expect(played(prompted(1), saved(1), cancelled, prompted(2), saved(2), taken(2)).interrupts).toBe(0);
   });
 
-  it("keeps no line that was withdrawn once the lead rests", () => {
+  it("forgets withdrawn lines when the lead rests", () => {
     const cancelled: SessionEvent = { type: "cancelled", inTurn: false };
     const dropped = [prompted(1), saved(1), prompted(2), cancelled, saved(2)];
     expect(played(...dropped).state.withdrawn).toEqual(["k1", "k2"]);
@@ -175,7 +175,7 @@ describe("the state of a session", () => {
     expect(played(taken(9)).state.early).toEqual([]);
   });
 
-  it("cancels a prompt at once whose turn only settles its end, and no later one", () => {
+  it("cancels at once a prompt whose turn has ended, and no later prompt", () => {
     const settling = [prompted(1), saved(1), taken(1), started, ended];
     const cancelled: SessionEvent = { type: "cancelled", inTurn: true };
     expect(played(...settling, cancelled).ends).toEqual([[1, "cancelled"]]);
@@ -205,7 +205,7 @@ describe("the state of a session", () => {
     ]);
   });
 
-  it("cancels every open prompt when it is closed, and fails later ones", () => {
+  it("cancels every open prompt when it is closed, and fails later prompts", () => {
     const closed: SessionEvent = { type: "ended", failure: "closed", isClosed: true };
     expect(played(prompted(1), saved(1), taken(1), prompted(2), closed, prompted(3)).ends).toEqual([
       [1, "cancelled"],

@@ -28,7 +28,7 @@ describe("updates of a session", () => {
     });
   });
 
-  it("show a new file as a diff without a text before", () => {
+  it("show a new file as a diff without an old text", () => {
     const update = call("Write", "/x/b", { file_path: "/x/b", content: "b\n" });
     expect(update).toMatchObject({
       content: [{ type: "diff", path: "/x/b", oldText: null, newText: "b\n" }],
@@ -71,7 +71,7 @@ describe("updates of a session", () => {
     for (const update of all) expect(JSON.stringify(update)).not.toMatch(/\\u001b|\\u0007|\u202e|own/);
   });
 
-  it("replace half of a character in each text", () => {
+  it("replace a lone surrogate in each text", () => {
     const half = "a\ud83d";
     for (const fact of [
       { kind: "text", text: half, message: "m" },
@@ -81,7 +81,7 @@ describe("updates of a session", () => {
       expect(shown(fact)).toMatchObject({ content: { text: "a\ufffd" } });
   });
 
-  it("show the task list as a plan, and only open tasks of a long one", () => {
+  it("show the task list as a plan, and only the open tasks of a long list", () => {
     const tasks = [taskOf(1, "completed"), taskOf(2, "in_progress", { owner: "ada" })];
     expect(shown({ kind: "tasks", tasks })).toEqual({
       sessionUpdate: "plan",
@@ -95,7 +95,7 @@ describe("updates of a session", () => {
     expect(plan).toMatchObject({ entries: { length: 150 } });
   });
 
-  it("show notices only to a client that has them", () => {
+  it("show notices only to a client that supports them", () => {
     const fact = { kind: "notice", severity: "error", text: "ada crashed" } as const;
     expect(shown(fact, true)).toEqual({ sessionUpdate: "notice", severity: "error", title: "ada crashed" });
     expect(shown(fact)).toMatchObject({ sessionUpdate: "agent_message_chunk" });

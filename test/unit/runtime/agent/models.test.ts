@@ -35,15 +35,15 @@ it.each([
   ["STAGE", [], "closed", "test"],
 ] as const)(
   "playbook › reads a variable only if commands may read it: %s with passSecrets %j, sandbox %s",
-  async (name, passSecrets, wall, expected) => {
+  async (name, passSecrets, mode, expected) => {
     const ref = await testTeam(["dev"]);
     const file = join(temporaryDirectory(), "play.json");
     const turns = [{ say: `it is {{env.${name}}}` }];
     writeFileSync(file, JSON.stringify({ version: 1, agents: { dev: turns } }));
     const ctx = contextOf(ref, "dev", { env: { ...ENV, TEAMS_PLAYBOOK_SPEED: "99" } });
     const settings = { ...settingsSchema.parse({ teams: { passSecrets } }), ignored: [], ignoredReason: "" };
-    const controls = (variable: string): boolean => isControlledInside(variable, wall === "with the network");
-    const sandbox = wall === "none" ? undefined : ({ controls } as CommandSandbox);
+    const controls = (variable: string): boolean => isControlledInside(variable, mode === "with the network");
+    const sandbox = mode === "none" ? undefined : ({ controls } as CommandSandbox);
     const limited = { worker: undefined as never, note: () => undefined, sandbox };
     const model = await modelsOf(`scripted:${file}`, ctx, () => settings, limited)("dev", undefined);
     const said = async (): Promise<string> => {

@@ -7,7 +7,7 @@ import { writeTool } from "../../../../src/agent/tools/write.ts";
 import { watchEdits } from "../../../../src/runtime/agent/watched-tools.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
-test("watchEdits › reports each successful edit, but no failed one and no plan", async () => {
+test("watchEdits › reports each successful edit, but no failed edit and no edit of the plan", async () => {
   const cwd = temporaryDirectory();
   const seen: string[] = [];
   const [write, read] = watchEdits([writeTool, readTool], async (path) => {

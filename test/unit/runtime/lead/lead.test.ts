@@ -11,11 +11,11 @@ it("withWaitNotices › reports a note only if it says why a typed line is not t
     ...{ reason: "no rule allows it", rules: [], change: [] },
   });
   view.note("there is budget again");
-  view.note("not an answer: kept for later", "typed-line");
+  view.note("not an answer, so kept for later", "typed-line");
   view.permissionClosed();
   view.note("after the request");
   expect(lines).toEqual([
     "The lead asks to run Bash(touch made): teams approve perm-1@lead, or teams reject perm-1@lead",
-    "not an answer: kept for later",
+    "not an answer, so kept for later",
   ]);
 });

@@ -22,7 +22,7 @@ const agent = (name: string, more: Partial<AgentSummary> = {}): AgentSummary => 
 });
 const TRIO = [agent("ann"), agent("bob", { state: "active", activity: "Bash(make)" }), agent("eve")];
 
-/** The views that the keys open, as `at:selected`; a `!` marks an interrupt. */
+/** Returns the views that the keys open, as `at:selected`; a `!` marks an interrupt. */
 function walk(keys: readonly KeyPress[], agents: readonly AgentSummary[] = TRIO): readonly string[] {
   let view: TeamView = LEAD_VIEW;
   return keys.map((key) => {
@@ -77,7 +77,7 @@ describe("applyKey", () => {
     expect(walk(["down", "up", "enter"], [])).toEqual(["lead:", "lead:", "lead:"]);
   });
 
-  test("scrolls a viewed agent back to its first row at most", () => {
+  test("scrolls a viewed agent back no further than its first row", () => {
     const long = agent("ann", { lines: Array.from({ length: 15 }, (_, i) => `row ${i}`) });
     const back = (view: TeamView, key: KeyPress): TeamView =>
       validView(applyKey(view, key, [long]).view, [long]);
@@ -92,7 +92,7 @@ describe("applyKey", () => {
   });
 });
 
-test("validView returns to the list when the viewed agent leaves, and to the lead when the last one does", () => {
+test("validView returns to the list when the viewed agent leaves, and to the lead when the last agent leaves", () => {
   const viewed: TeamView = { at: "agent", selected: "bob", scrolledBack: 0 };
   expect(validView(viewed, TRIO)).toEqual(viewed);
   expect(validView(viewed, [agent("ann")])).toEqual({ at: "list", selected: "ann", scrolledBack: 0 });
@@ -114,7 +114,7 @@ describe("renderFrame", () => {
       { text: line, cursor: line.length, suggestions: undefined, search: undefined },
     );
 
-  test.each([10, 24, 50])("shows as many rows of an agent's output as outputRows says, at %i", (height) => {
+  test.each([10, 24, 50])("shows outputRows rows of an agent's output at height %i", (height) => {
     const lines = Array.from({ length: 60 }, (_, i) => `row ${i}.`);
     const bob = agent("bob", { lines });
     const frame = drawn({ at: "agent", selected: "bob", scrolledBack: 0 }, facts({ agents: [bob] }), {
@@ -124,7 +124,7 @@ describe("renderFrame", () => {
     expect(frame.rows.filter((row) => row.startsWith("row "))).toEqual(lines.slice(-outputRows(height)));
   });
 
-  test("lists each agent with its state, and the last output of the selected one", () => {
+  test("lists each agent with its state, and the last output of the selected agent", () => {
     expect(drawn({ at: "list", selected: "bob", scrolledBack: 0 }, facts()).rows).toEqual([
       "teammates of crew           Enter views · Esc back",
       "",
@@ -166,7 +166,7 @@ describe("renderFrame", () => {
     expect(back.rows.slice(2, 5)).toEqual(["1", "2", "3"]);
   });
 
-  test("shows several lines of input, and what a word can become", () => {
+  test("shows several lines of input, and the suggestions for a word", () => {
     const bob = agent("bob", { lines: ["1", "2", "3", "4", "5", "6", "7"] });
     const items = [
       { insert: "@a ", label: "a" },
@@ -189,7 +189,7 @@ describe("renderFrame", () => {
     ]);
   });
 
-  test("has never more rows than a low terminal", () => {
+  test("never has more rows than a low terminal", () => {
     const frame = renderFrame(
       { at: "agent", selected: "bob", scrolledBack: 0 },
       facts({ agents: [agent("bob", { lines: ["1", "2"] })] }),
@@ -267,7 +267,7 @@ describe("renderFrame", () => {
     }
   });
 
-  test("has no more rows than the screen and contains no control characters of others", () => {
+  test("has no more rows than the screen and no control characters from agents", () => {
     const many = Array.from({ length: 40 }, (_, i) => agent(`agent-${i}`));
     const wild = agent("bad\u001b[2J", {
       lines: ["stripped when it was written"],

@@ -4,7 +4,7 @@ import type { TeamMember } from "../../../../src/schema/config.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
-/** What `/model` shows of a member. */
+/** Returns what `/model` shows for a member. */
 async function shownModel(changes: Partial<TeamMember>): Promise<readonly string[]> {
   const ref = await testTeam(["dev"]);
   await updateTeam(ref, (config) => ({
@@ -23,7 +23,7 @@ test("agentCommands › shows the model without the control characters that anot
   ]);
 });
 
-test("agentCommands › names no command that changes the model of another program", async () => {
+test("agentCommands › does not offer to change the model of another program", async () => {
   expect(await shownModel({ model: "gpt-5", metadata: { _cli: "codex" } })).toEqual([
     "model: gpt-5\ncodex chooses its model itself",
   ]);

@@ -4,7 +4,7 @@ import { updateTeam } from "../../../../src/team/config/config.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
-test("paneKeys › a line of only e explains an open request, and is a message without one", async () => {
+test("paneKeys › a line of only e explains an open request, and is a message without a request", async () => {
   const seen: string[] = [];
   let isOpen = true;
   const parts = {
@@ -22,7 +22,7 @@ test("paneKeys › a line of only e explains an open request, and is a message w
   expect(seen).toEqual(["explained", "eh", "e"]);
 });
 
-test("paneKeys › a line waits for a change of the mode that was typed before it, and for no other command", async () => {
+test("paneKeys › a line waits for a mode change that was typed before it, and for no other command", async () => {
   const ref = await testTeam(["dev"]);
   const seen: string[] = [];
   const release: (() => void)[] = [];
@@ -42,7 +42,7 @@ test("paneKeys › a line waits for a change of the mode that was typed before i
   const land = keys.line("/land", 0);
   await keys.line("one", 0);
   const later = [keys.line("/mode plan", 0), keys.line("two", 0)];
-  await eventually("both commands run", () => release.length === 2);
+  await eventually("both running commands", () => release.length === 2);
   expect(seen).toEqual(["one"]);
   release[1]?.();
   await Promise.all(later);
@@ -51,7 +51,7 @@ test("paneKeys › a line waits for a change of the mode that was typed before i
   expect(seen).toEqual(["one", "mode", "followed", "two", "land"]);
 });
 
-test("paneKeys › Shift+Tab goes one mode further for each press, and combines presses during a change", async () => {
+test("paneKeys › Shift+Tab advances one mode for each press, and combines presses during a change", async () => {
   const ref = await testTeam(["dev"]);
   const set: string[] = [];
   const release: (() => void)[] = [];
@@ -76,7 +76,7 @@ test("paneKeys › Shift+Tab goes one mode further for each press, and combines 
   keys.shiftTab();
   keys.shiftTab();
   release.shift()?.();
-  // From acceptEdits two further, with plan between.
+  // The second mode after acceptEdits: the two presses skip plan.
   await eventually("the second change", () => release.length === 1);
   release.shift()?.();
   expect(set).toEqual(["acceptEdits", "default"]);

@@ -6,7 +6,7 @@ import { paneLines } from "../../../../src/runtime/pane/pane-lines.ts";
 import type { Io } from "../../../../src/terminal/io.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
-test("paneLines › shows the end of a person's command, even if teams could not end it", async () => {
+test("paneLines › shows the end of a user's command, even if teams could not end it", async () => {
   const events: AgentEvent[] = [];
   const view = { event: (event: AgentEvent) => void events.push(event), typed: () => undefined };
   const parts = { ref: {}, name: "dev", plain: true, width: () => 80, own: {}, worker: {}, view };
@@ -26,7 +26,7 @@ test("paneLines › shows the end of a person's command, even if teams could not
   expect(lines.interrupt()).toBe(false);
 });
 
-test("paneLines › writes the conversation to a file with blanks in its name, and to a file in the home directory", async () => {
+test("paneLines › writes the conversation to a file with spaces in its name, and to a file in the home directory", async () => {
   const cwd = temporaryDirectory();
   const home = temporaryDirectory();
   const notes: string[] = [];

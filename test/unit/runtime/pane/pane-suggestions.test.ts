@@ -15,9 +15,9 @@ import { eventually } from "../../../support/timing/eventually.ts";
 
 const NO_FILES: ProjectFiles = { like: () => [] };
 
-const nobody = (): readonly string[] => [];
+const noTeammates = (): readonly string[] => [];
 
-function suggest(agent: string, cwd: string, words: readonly string[], teammates = nobody) {
+function suggest(agent: string, cwd: string, words: readonly string[], teammates = noTeammates) {
   const [word = "", command] = words.toReversed();
   return paneSuggestions({ agent, cwd, files: NO_FILES, teammates })(word, command, () => undefined);
 }
@@ -25,7 +25,7 @@ function suggest(agent: string, cwd: string, words: readonly string[], teammates
 const inserted = (suggestions: readonly Suggestion[]): readonly string[] =>
   suggestions.map(({ insert }) => insert);
 
-test("paneSuggestions › completes commands of this agent, with what they do", () => {
+test("paneSuggestions › completes commands of this agent, with their descriptions", () => {
   expect(suggest("dev", "/", ["/st"])).toEqual([
     { insert: "/status ", label: "/status", note: expect.stringContaining("show the members"), runs: true },
   ]);
@@ -40,7 +40,7 @@ test("paneSuggestions › completes the argument of a command", () => {
   expect(suggest("dev", "/", ["/constructor", ""])).toEqual([]);
 });
 
-test("paneSuggestions › completes paths part by part, without hidden files and odd names", () => {
+test("paneSuggestions › completes paths part by part, without hidden files and unusual names", () => {
   const cwd = temporaryDirectory();
   mkdirSync(join(cwd, "src", "text"), { recursive: true });
   const odd = [Buffer.concat([Buffer.from(join(cwd, "src/z")), Buffer.from([0xff])])];
@@ -65,7 +65,7 @@ test("paneSuggestions › offers teammates before files", () => {
   expect(suggest("dev", cwd, ["@team"], members)).toMatchObject([{ insert: "@team-lead ", note: "lead" }]);
 });
 
-test("paneSuggestions › finds a file in any directory by a part of its path, once they are listed", async () => {
+test("paneSuggestions › finds a file in any directory by a part of its path, once the files are listed", async () => {
   const cwd = temporaryDirectory();
   mkdirSync(join(cwd, "src", "node_modules"), { recursive: true });
   for (const name of ["src/clock.ts", "src/clock test.ts", "src/node_modules/clock.js", "clocks.md"])
@@ -75,7 +75,7 @@ test("paneSuggestions › finds a file in any directory by a part of its path, o
   let isListed = false;
   const paths = (word: string) =>
     inserted(
-      paneSuggestions({ agent: "dev", cwd, files, teammates: nobody })(word, undefined, () => {
+      paneSuggestions({ agent: "dev", cwd, files, teammates: noTeammates })(word, undefined, () => {
         isListed = true;
       }),
     );
@@ -85,7 +85,7 @@ test("paneSuggestions › finds a file in any directory by a part of its path, o
   expect(problems).toEqual([]);
 });
 
-test("bestPaths › ranks names before directories before single letters, and hides hidden files", () => {
+test("bestPaths › ranks matches in names first, then in directories, then scattered letters, and omits hidden files", () => {
   const paths = searchedPaths([
     "lib/tick-lock.ts",
     "clock/a.ts",

@@ -12,14 +12,14 @@ vi.mock("../../../../src/agent/tools/list-files.ts", () => ({
   },
 }));
 
-test("projectFiles › says once that a slow disk takes too long, and lists its files again later", async () => {
+test("projectFiles › reports once that a slow disk takes too long, and lists its files again later", async () => {
   let now = process.hrtime.bigint();
   const clock = vi.spyOn(process.hrtime, "bigint").mockImplementation(() => now);
   onTestFinished(() => clock.mockRestore());
   const problems: string[] = [];
   const problem = (error: unknown): void => void problems.push(messageOf(error));
   const files = projectFiles({ cwd: "/w", env: {}, problem, limitMs: 1 });
-  // Each listing begins after the end of the one before.
+  // Each listing begins after the end of the previous listing.
   await eventually("the third listing", () => {
     now += 60_000_000_000n;
     expect(files.like("clo", 9, () => undefined)).toEqual([]);

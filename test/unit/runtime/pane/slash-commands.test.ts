@@ -54,7 +54,7 @@ test.each([
   expect(read(line)).toEqual({ kind: "unknown", reason: expect.stringContaining(why) });
 });
 
-test("slashNames › omits what only a lead has in a teammate's pane", () => {
+test("slashNames › omits the lead's commands in a teammate's pane", () => {
   expect(slashNames("dev")).not.toContain("delegate");
   expect(read("/delegate", "dev")).toMatchObject({ kind: "unknown" });
   expect(slashNames("team-lead")).toContain("delegate");
@@ -68,7 +68,7 @@ test("slashNames › omits what only a lead has in a teammate's pane", () => {
   ).toBeLessThanOrEqual(60);
 });
 
-test("/help › breaks no word at any width from 40 columns on", () => {
+test("/help › does not break a word at any width from 40 to 120 columns", () => {
   for (const agent of ["team-lead", "dev"]) {
     const words = slashHelp(agent, 1_000).split(/\s+/);
     for (let width = 40; width <= 120; width += 1) {
@@ -79,14 +79,14 @@ test("/help › breaks no word at any width from 40 columns on", () => {
   }
 });
 
-test("/exit › takes other arguments, and has another help, in a teammate's pane", () => {
+test("/exit › takes different arguments and has a different help in a teammate's pane", () => {
   expect(read("/exit", "dev")).toEqual({ kind: "slash", name: "exit", words: [] });
   expect(read("/exit --delete", "dev")).toMatchObject({ kind: "unknown" });
   expect(slashHelp("dev", 80)).toContain("ask this agent to shut down");
   expect(slashHelp("team-lead", 80)).toContain("/exit [--delete]");
 });
 
-test("/land › takes other agents only in the lead's pane", () => {
+test("/land › accepts names of agents only in the lead's pane", () => {
   expect(read("/land dev tester")).toEqual({ kind: "slash", name: "land", words: ["dev", "tester"] });
   expect(read("/land tester", "dev")).toMatchObject({
     kind: "unknown",

@@ -4,7 +4,7 @@ import type { Verdict } from "../../../../scripts/gate/verdict.ts";
 
 const CLEAN: Verdict = { passed: 3, failed: [], unsteady: [], quarantined: [], skipped: [] };
 
-it("summarize › ends in the counts when everything passed", () => {
+it("summarize › ends with the counts when everything passed", () => {
   const checks = [
     { name: "lint", flaws: [] },
     { name: "types", flaws: [] },
@@ -12,7 +12,7 @@ it("summarize › ends in the counts when everything passed", () => {
   expect(summarize(checks, CLEAN, [])).toEqual({ lines: ["5 passed, 0 failed, 0 skipped"], isGreen: true });
 });
 
-it("summarize › names everything that failed, and what was not decisive", () => {
+it("summarize › lists every failure, and the results that do not decide", () => {
   const { lines, isGreen } = summarize(
     [{ name: "bench", flaws: ["send loads: 9 bytes, the limit is ≤ 8"] }],
     {

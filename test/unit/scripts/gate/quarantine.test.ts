@@ -37,7 +37,7 @@ describe("quarantineFlaws", () => {
     expect(quarantineFlaws(ten, new Set(ten.map(({ test }) => test)), NOW)).toEqual([]);
   });
 
-  it("names too many entries, an old entry and an unknown test", () => {
+  it("reports too many entries, an old entry and an unknown test", () => {
     const eleven = Array.from({ length: 11 }, (_, i) => entry(`a > ${i}`));
     expect(quarantineFlaws(eleven, undefined, NOW)).toEqual([
       "quarantine: it has 11 entries, at most 10 are allowed",
@@ -48,7 +48,7 @@ describe("quarantineFlaws", () => {
     ]);
   });
 
-  it("names an entry of a future day", () => {
+  it("reports an entry with a future date", () => {
     expect(quarantineFlaws([entry("a > x", "2026-12-01")], undefined, NOW)).toEqual([
       "quarantine: the date of an entry is in the future (2026-12-01): a > x",
     ]);

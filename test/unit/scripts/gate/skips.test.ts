@@ -8,7 +8,7 @@ const NONE: ReadonlySet<Ability> = new Set<Ability>();
 const ROOT: ReadonlySet<Ability> = new Set<Ability>(["root"]);
 const MOUNTS: ReadonlySet<Ability> = new Set<Ability>(["mounts"]);
 
-it("skipFlaws › names each skipped test that is not on the list", () => {
+it("skipFlaws › reports each skipped test that is not on the list", () => {
   const allowed = [{ test: "a > mac", reason: "macOS only" }];
   const all = new Set(["a > mac", "b > shell"]);
   expect(skipFlaws(["a > mac", "b > shell"], allowed, all, NONE)).toEqual([
@@ -17,14 +17,14 @@ it("skipFlaws › names each skipped test that is not on the list", () => {
   expect(skipFlaws([], allowed, all, NONE)).toEqual([]);
 });
 
-it("skipFlaws › names each entry that is not a test", () => {
+it("skipFlaws › reports each entry that is not a test", () => {
   const allowed = [{ test: "a > mac", reason: "macOS only" }];
   expect(skipFlaws([], allowed, new Set(["a > macOS"]), NONE)).toEqual([
     "skips: no test has this name: a > mac",
   ]);
 });
 
-it("skipFlaws › allows all tests of a listed file or group, and no other one", () => {
+it("skipFlaws › allows all tests of a listed file or group, and no other test", () => {
   const allowed = [
     { test: "a", reason: "no mounts" },
     { test: "b > disk", reason: "no mounts" },
@@ -45,7 +45,7 @@ it("skipFlaws › allows a skip only to users who cannot run the test", () => {
   ]);
 });
 
-it("ownAbilities › knows root", () => {
+it("ownAbilities › contains root only for root", () => {
   expect(ownAbilities().has("root")).toBe(process.getuid?.() === 0);
 });
 

@@ -61,7 +61,7 @@ describe("judge", () => {
     expect(judge([broken, broken], NONE).failed).toEqual([{ title: "a", error: "SyntaxError: no" }]);
   });
 
-  it("counts an error outside the tests as unsteady when it is absent in a later attempt of its file", () => {
+  it("counts an error outside the tests as unsteady when it is absent in a later attempt at its file", () => {
     const first = { ...run(result("a", "x")), errors: [{ file: "a", error: "Error: late" }] };
     const { failed, unsteady } = judge([first, run(result("a", "x"))], NONE);
     expect([failed, unsteady]).toEqual([[], [{ title: "a", error: "Error: late" }]]);
@@ -83,11 +83,11 @@ describe("filesToRepeat", () => {
     expect(filesToRepeat([failed], NONE)).toEqual(["a", "c"]);
   });
 
-  it("names no file whose tests have passed by now", () => {
+  it("omits a file whose tests have passed since", () => {
     expect(filesToRepeat([failed, run(result("a", "x"))], NONE)).toEqual(["c"]);
   });
 
-  it("names no file for a failed test in quarantine", () => {
+  it("omits a file whose failed test is in quarantine", () => {
     expect(filesToRepeat([failed], new Set(["a > x"]))).toEqual(["c"]);
   });
 
@@ -101,7 +101,7 @@ describe("filesToRepeat", () => {
 describe("unsteadyFlaws", () => {
   const unsteady = (title: string) => ({ title, error: "e" });
 
-  it("allows some tests that are unsteady", () => {
+  it("allows at most ten unsteady tests", () => {
     const ten = Array.from({ length: MAX_UNSTEADY }, (_, i) => unsteady(`test/e2e/${i}.test.ts > x`));
     expect(unsteadyFlaws(ten)).toEqual([]);
     expect(unsteadyFlaws([...ten, unsteady("test/e2e/a.test.ts > x")])).toEqual([
@@ -109,7 +109,7 @@ describe("unsteadyFlaws", () => {
     ]);
   });
 
-  it("allows none below test/unit", () => {
+  it("allows no unsteady test below test/unit", () => {
     expect(unsteadyFlaws([unsteady("test/unit/a.test.ts > x")])).toEqual([
       "unsteady below test/unit: test/unit/a.test.ts > x",
     ]);

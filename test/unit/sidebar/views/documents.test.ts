@@ -20,7 +20,7 @@ const text = (line: Line): string =>
     .join("")
     .trimEnd();
 
-/** A sidebar that shows a document. */
+/** Returns a sidebar that shows a document. */
 function showing(source: Source, content: Content): SidebarState {
   const top = source.kind === "log" || source.kind === "messages" ? "end" : 0;
   const reader = { source, top, cursor: 0, back: "team" } as const;
@@ -60,13 +60,13 @@ describe("a member's diff in the sidebar", () => {
     ]);
   });
 
-  test("colours lines, and exchanges the colours of changed words", () => {
+  test("colours lines, and inverts the colours of changed words", () => {
     const spans = frame(AUDIT, diff, SIZE).flatMap((line) => line.spans);
     expect(spans).toContainEqual(expect.objectContaining({ text: "Date", fg: TONE.bad, reverse: true }));
     expect(spans).toContainEqual(expect.objectContaining({ text: "clock", fg: TONE.good, reverse: true }));
   });
 
-  test("takes comments on added, kept and removed lines, and sends them as one", () => {
+  test("accepts comments on added, kept and removed lines, and sends them together", () => {
     let state = pressed(diff, "down", "comment");
     expect(state.prompt).toMatchObject({ kind: "comment", place: { line: 10, side: "after" } });
     state = written(state, "why?");
@@ -95,7 +95,7 @@ describe("a member's diff in the sidebar", () => {
     expect(shown(pressed(diff, "down")).slice(-2).join("")).toContain("c comment");
   });
 
-  test("goes from file to file", () => {
+  test("jumps from file to file", () => {
     expect(shown(pressed(diff, "next-file"), { ...SIZE, height: 8 })).toContain(
       "▌D old.txt                                      -1",
     );
@@ -168,7 +168,7 @@ describe("a whole request in the sidebar", () => {
     expect(seen(pressed(read, "first"))).toEqual(["plan-1"]);
   });
 
-  test("is not marked as seen if a key went past a part of it, or the width has changed", () => {
+  test("is not marked as seen if a key jumped over a part of it, or the width has changed", () => {
     const skipped = pressed(state, "last");
     expect(shown(skipped)).toContain(" \\u001b[2Jdone");
     expect(seen(skipped)).toEqual([]);
@@ -176,7 +176,7 @@ describe("a whole request in the sidebar", () => {
     expect(seen(pressed(state, "page-down", "page-down"), { ...SIZE, width: 49 })).toEqual([]);
   });
 
-  test("does not count the rows below a notice as read", () => {
+  test("does not count the rows that a notice hides as read", () => {
     const noticed = { ...state, notice: "a notice ".repeat(20) };
     const { reader } = pressed(noticed, "page-down");
     expect(reader?.read?.rows).toBeLessThan(pressed(state, "page-down").reader?.read?.rows ?? 0);
@@ -185,7 +185,7 @@ describe("a whole request in the sidebar", () => {
   test("y goes to the first row that was not shown", () => {
     const { state: next, effect } = press(pressed(state, "last"), "yes", AUDIT, new Map(), SIZE);
     expect([effect, next.prompt]).toEqual([undefined, undefined]);
-    expect(next.notice).toContain("a part was not shown yet");
+    expect(next.notice).toContain("part of the request was not shown yet");
     expect(next.reader?.top).toBe((next.reader?.read?.rows ?? 0) - 1);
   });
 
@@ -193,7 +193,7 @@ describe("a whole request in the sidebar", () => {
     ["a cell without a column", "| a |\n|---|\n| 1 | rm -rf / |"],
     ["the words after a fence", "```sh rm -rf /\nls\n```"],
     ["the title of a link", '[docs](http://x.example "then rm -rf /")'],
-  ])("shows a plan as it is written if Markdown hides %s", (_what, planContent) => {
+  ])("shows the source of a plan if Markdown hides %s", (_what, planContent) => {
     const one = showing(
       { kind: "request", id: "p", from: "writer" },
       { kind: "request", request: { id: "p", kind: "plan", from: "writer", summary: "s", planContent } },
@@ -243,7 +243,7 @@ describe("a whole request in the sidebar", () => {
   });
 });
 
-test("T lists the teams, and Enter shows the selected one", () => {
+test("T lists the teams, and Enter shows the selected team", () => {
   const teams = ["audit", "docs"].map((team) => ({
     ...{ team, displayName: team, members: 1, waiting: team === "docs" ? 2 : 0, isShown: team === "audit" },
   }));
@@ -256,12 +256,12 @@ test("T lists the teams, and Enter shows the selected one", () => {
     kind: "team",
     team: "docs",
   });
-  // The first is shown already.
+  // The first team is already shown.
   expect(press(state, "go", AUDIT, new Map(), SIZE)).toMatchObject({ state: { view: "team" } });
   expect(press(state, "go", AUDIT, new Map(), SIZE).effect).toBeUndefined();
 });
 
-test("another team › is shown only if no comment is lost, and if it can be read", () => {
+test("another team › is shown only if the user gives up unsent comments, and if it can be read", () => {
   const team = { displayName: "docs", members: 1, waiting: 0, isShown: false };
   const teams = [
     { ...team, team: "docs" },
@@ -282,7 +282,7 @@ test("another team › is shown only if no comment is lost, and if it can be rea
   const torn = press(pressed(state, "down"), "go", AUDIT, new Map(), SIZE);
   expect([torn.effect, torn.state.notice]).toEqual([
     undefined,
-    "this team cannot be read; see: teams doctor",
+    "the files of this team cannot be read; run teams doctor",
   ]);
 });
 
@@ -318,7 +318,7 @@ describe("the task graph", () => {
     ]);
   });
 
-  test("contains every task once, even of a cycle", () => {
+  test("contains every task once, even the tasks of a cycle", () => {
     const cycle = [task(1, "a", { blockedBy: ["2"] }), task(2, "b", { blockedBy: ["1"] })];
     expect(graphOrder(cycle)).toEqual(["1", "2"]);
   });

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { drawSeed } from "../../../support/random/draw-seed.ts";
 import { SEED } from "../../../support/random/seed.ts";
 
-/** @returns the seed of a run with this environment, and what it printed */
+/** Returns the seed of a run with this environment, and its output. */
 function drawn(env: Record<string, string>) {
   const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
   onTestFinished(() => log.mockRestore());
@@ -25,7 +25,7 @@ it("drawSeed › keeps a given seed", () => {
   expect(drawn({ FUZZ: "random", FUZZ_SEED: "7" })).toEqual({ seed: "7", printed: [] });
 });
 
-it("properties › try the same cases in each run, unless FUZZ_SEED names another seed", () => {
+it("properties › check the same cases in each run, unless FUZZ_SEED names another seed", () => {
   expect(SEED).toBe(Number(process.env.FUZZ_SEED ?? 1));
   expect(fc.readConfigureGlobal().seed).toBe(SEED);
 });

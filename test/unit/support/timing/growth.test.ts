@@ -9,17 +9,17 @@ const measured = (work: () => unknown): number => Number(work());
 test.each([
   ["linear", (size: number) => size, 8],
   ["quadratic", (size: number) => size * size, 64],
-])("growth › is what %s work takes longer for 8 times the size", (_, work, expected) => {
+])("growth › returns how much longer %s work takes for 8 times the size", (_, work, expected) => {
   expect(growth(10, same, work, measured)).toBe(expected);
 });
 
-test("growth › takes the quickest of three measures of each size", () => {
+test("growth › uses the quickest of three measurements of each size", () => {
   const spent = { 10: [50, 10, 30], 80: [900, 700, 400] };
   const next = (size: number) => spent[size as 10 | 80].shift() ?? Number.NaN;
   expect(growth(10, same, next, measured)).toBe(40);
 });
 
-test("growth › stops at the first measure of the large size within the limit", () => {
+test("growth › stops at the first measurement of the large size within the limit", () => {
   const sizes: number[] = [];
   const work = (size: number) => {
     sizes.push(size);
@@ -29,11 +29,11 @@ test("growth › stops at the first measure of the large size within the limit",
   expect(sizes).toEqual([10, 10, 10, 80]);
 });
 
-test("growth › does not divide by a measure that is too short", () => {
+test("growth › does not divide by a measurement that is too short", () => {
   expect(growth(10, same, (size) => (size === 10 ? 0 : 60), measured)).toBe(30);
 });
 
-// Cubic work is far beyond the limit: the speed of a processor may change by a factor between two measures.
+// Cubic work is far beyond the limit: the speed of a processor may change by a factor between two measurements.
 test("growth › exceeds its limit for cubic work, and not for linear work, in processor time", () => {
   const numbers = (length: number) => Array.from({ length }, (_, i) => i);
   expect(growth(160, numbers, countTriples)).toBeGreaterThan(MAX_GROWTH);

@@ -15,15 +15,15 @@ describe("recoverEntries with damaged text", () => {
   const saved = (damaged: string) => recoverEntries(damaged).map((found) => (found as { text: string }).text);
 
   test("recovers every intact entry before and after the damage", () => {
-    for (const [i, { text: said }] of entries.entries()) {
-      const at = text.indexOf(JSON.stringify(said));
-      for (const rubbish of ["\0".repeat(said.length), '"', "{", "}", "]", "\\"]) {
+    for (const [i, { text: lost }] of entries.entries()) {
+      const at = text.indexOf(JSON.stringify(lost));
+      for (const rubbish of ["\0".repeat(lost.length), '"', "{", "}", "]", "\\"]) {
         const damaged = text.slice(0, at) + rubbish + text.slice(at + rubbish.length);
         if (isJson(damaged)) continue;
         const others = entries.filter((_, other) => other !== i).map((other) => other.text);
         expect(
-          saved(damaged).filter((found) => found !== said),
-          JSON.stringify([said, rubbish]),
+          saved(damaged).filter((found) => found !== lost),
+          JSON.stringify([lost, rubbish]),
         ).toEqual(others);
       }
     }
@@ -52,7 +52,7 @@ describe("recoverEntries with damaged text", () => {
     ["was empty when lines were appended", `[]\n${lines.join("\n")}\n`],
     ["has no commas", `[${lines.join("")}]`],
     ["is a file of lines", lines.join("\n")],
-    ["has a damage after each message", `[${lines.join(",{,")}]`],
+    ["is damaged after each message", `[${lines.join(",{,")}]`],
   ])("recovers all of 150 messages if the array %s", (_, damaged) => {
     expect(recoverEntries(damaged)).toEqual(many);
   });

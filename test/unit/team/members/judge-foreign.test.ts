@@ -23,7 +23,7 @@ test.each<[string, Partial<ForeignFacts>, unknown[]]>([
   ["unknown without evidence, though its process runs", { alive: true }, ["unknown", null]],
   ["idle after its idle notice", { turnEnds: ends(5), taken: at(1) }, ["idle", "notice"]],
   [
-    "idle by an interrupt after the notice of one",
+    "idle by an interrupt after the notice of an interrupted turn",
     { turnEnds: [{ at: 5_000, interrupted: true }], taken: at(1) },
     ["idle", "interrupt"],
   ],
@@ -53,7 +53,7 @@ test.each<[string, Partial<ForeignFacts>, unknown[]]>([
     ["needs-input", "request"],
   ],
   [
-    "idle when its turn has ended in spite of its permission request",
+    "idle when its turn has ended despite its permission request",
     { turnEnds: ends(5), request: { kind: "permission", at: 3_000 } },
     ["idle", "notice"],
   ],
@@ -67,9 +67,9 @@ test.each<[string, Partial<ForeignFacts>, unknown[]]>([
     { turnEnds: [{ at: 5_000, failure: "no login" }, { at: 9_000 }] },
     ["idle", "notice"],
   ],
-  ["idle after our interrupt", { taken: at(1), interruptedAt: 3_000 }, ["idle", "interrupt"]],
+  ["idle after an interrupt by teams", { taken: at(1), interruptedAt: 3_000 }, ["idle", "interrupt"]],
   [
-    "running after a message that followed our interrupt",
+    "running after a message that followed an interrupt by teams",
     { taken: at(4), interruptedAt: 3_000 },
     ["running", "inbox"],
   ],
@@ -91,7 +91,7 @@ test.each<[string, Partial<ForeignFacts>, unknown[]]>([
 test.each<[string, Partial<ForeignFacts>, string]>([
   ["running", { turnEnds: ends(1, 30), taken: at(10, 14) }, "running"],
   [
-    "running for long if the config confirms it",
+    "running for a long time if the config confirms it",
     { turnEnds: ends(1, 20), taken: at(10, 14), isActive: true },
     "running",
   ],
@@ -102,13 +102,13 @@ test.each<[string, Partial<ForeignFacts>, string]>([
   ],
   ["idle after the second notice", { turnEnds: ends(1, 20, 30), taken: at(10, 14) }, "idle"],
   [
-    "running while messages came in that turn, too",
+    "running if another message came in that turn",
     { turnEnds: ends(1, 20, 30), taken: at(10, 14, 25) },
     "running",
   ],
-  ["idle if it took both at one look", { turnEnds: ends(1, 30), taken: at(10, 10.5) }, "idle"],
+  ["idle if it took both messages in one read", { turnEnds: ends(1, 30), taken: at(10, 10.5) }, "idle"],
   [
-    "idle if our interrupt ended the turn of the first",
+    "idle if an interrupt by teams ended the turn of the first message",
     { turnEnds: ends(1, 30), taken: at(10, 14), interruptedAt: 12_000 },
     "idle",
   ],
@@ -136,7 +136,7 @@ test.each<[string, Partial<ForeignFacts>, unknown[]]>([
     { reported: { ...rests(5), isStart: true }, unread: 1 },
     ["unknown", "inbox"],
   ],
-  ["idle after a turn that its screen began", { reported: rests(5), unread: 1 }, ["idle", "hook"]],
+  ["idle after a turn that was begun on its screen", { reported: rests(5), unread: 1 }, ["idle", "hook"]],
   ["running after a hook", { reported: works(6), turnEnds: ends(5) }, ["running", "hook"]],
   [
     "needs-input while its screen asks",
@@ -149,7 +149,7 @@ test.each<[string, Partial<ForeignFacts>, unknown[]]>([
     ["running", "inbox"],
   ],
   [
-    "running if it took a message before a late hook of the last end",
+    "running if it took a message before a late hook of the previous end",
     { turnEnds: ends(5), tookAt: 5_200, reported: rests(5.4) },
     ["running", "inbox"],
   ],
@@ -164,7 +164,7 @@ test.each<[string, Partial<ForeignFacts>, unknown[]]>([
     ["failed", "notice"],
   ],
   [
-    "idle after our interrupt",
+    "idle after an interrupt by teams",
     { reported: rests(7), interruptedAt: 7_000, tookAt: 6_000, turnEnds: ends(5) },
     ["idle", "interrupt"],
   ],

@@ -145,24 +145,24 @@ test.each([
   ],
   ["idle by the end of a turn", { state: "unknown" }, hook("resting"), ["idle", "hook", "Bash: make"]],
   [
-    "as its bridge says after an older hook",
+    "as its bridge reports after an older hook",
     { state: "unknown", since: 10 },
     hook("tool"),
     ["unknown", undefined, undefined],
   ],
   [
-    "as its bridge says if its turns are seen",
+    "as its bridge reports if the bridge sees its turns",
     { state: "idle" },
     hook("tool"),
     ["idle", undefined, undefined],
   ],
   [
-    "as its bridge says after the hook of another start",
+    "as its bridge reports after the hook of another start",
     { state: "unknown" },
     hook("tool", { instance: "other" }),
     ["unknown", undefined, undefined],
   ],
-] as const)("a program that is only typed to, with hooks › is %s", (_state, fields, record, expected) => {
+] as const)("a program that reads keys, with hooks › is %s", (_state, fields, record, expected) => {
   const records = { status: { ...status(), ...fields }, place: PLACE, exit: undefined, hook: record };
   const { state, stateFrom, activity } = judgeLiveness(MEMBER, records, () => "alive");
   expect([state, stateFrom, activity]).toEqual(expected);

@@ -33,7 +33,7 @@ const CONFIG = {
   schemaVersion: "1.1.0",
 };
 
-test("salvageConfig on a config that is cut anywhere invents no member and cuts no name", () => {
+test("salvageConfig neither invents a member nor cuts a name, wherever the config is cut", () => {
   const text = JSON.stringify(CONFIG, undefined, 2);
   const names = CONFIG.members.map(({ name }) => name);
   for (let length = 0; length <= text.length; length += 1) {
@@ -44,7 +44,7 @@ test("salvageConfig on a config that is cut anywhere invents no member and cuts 
   }
 });
 
-test("salvageTask on a task that is cut anywhere keeps its id and no partial field", () => {
+test("salvageTask keeps the id and no partial field, wherever the task is cut", () => {
   const task = { subject: "Read it", description: "all of it", status: "in_progress", owner: "dev", id: "7" };
   const text = JSON.stringify(task);
   for (let length = 0; length <= text.length; length += 1) {

@@ -7,8 +7,8 @@ function task(id: string, blockedBy: string[] = [], blocks: string[] = []): Task
 }
 
 /** Lists the links after the repair: `1 > 2` means that 1 blocks 2, `2 < 1` that 2 waits for 1. */
-function repaired(tasks: readonly Task[], isThere?: (id: string) => boolean): string[] {
-  const repairs = new Map(repairLinks(tasks, isThere).map((repair) => [repair.id, repair]));
+function repaired(tasks: readonly Task[], exists?: (id: string) => boolean): string[] {
+  const repairs = new Map(repairLinks(tasks, exists).map((repair) => [repair.id, repair]));
   return tasks.flatMap((one) => {
     const { id, blocks, blockedBy } = repairs.get(one.id) ?? one;
     return [...blocks.map((to) => `${id} > ${to}`), ...blockedBy.map((from) => `${id} < ${from}`)];
@@ -33,7 +33,7 @@ test("repairLinks drops a one-sided link that would close a cycle", () => {
   expect(repaired(tasks)).toEqual(["1 > 2", "2 > 3", "2 < 1", "3 < 2"]);
 });
 
-test("repairLinks drops links to missing tasks and keeps links to unreadable ones", () => {
+test("repairLinks drops links to missing tasks and keeps links to unreadable tasks", () => {
   const tasks = [task("1", ["8"], ["9"])];
   expect(repaired(tasks)).toEqual([]);
   expect(repaired(tasks, (id) => id === "8")).toEqual(["1 < 8"]);

@@ -10,6 +10,6 @@ test.each([
   [["2", "1"], "1", "1"],
   [["80", "8080"], "the second", "the second"],
   [[], "1", "1"],
-] as const)("chosen: of %j, the answer %j means %j", (choices, said, meant) => {
+] as const)("resolveChoice › of the choices %j, the answer %j means %j", (choices, said, meant) => {
   expect(resolveChoice(choices, said)).toBe(meant);
 });

@@ -19,7 +19,7 @@ test("changePreview lists every line of a written file", () => {
   expect(changePreview("Write", { content: "one" })).toEqual(["@@ -0,0 +1,1 @@", "+one", NO_NEWLINE]);
 });
 
-test("changePreview shortens a long text unless the whole text is asked for", () => {
+test("changePreview shortens a long text unless the whole text is requested", () => {
   const content = "x".repeat(5_000);
   expect(changePreview("Write", { content }).slice(1, 3)).toEqual([
     `+${"x".repeat(3_999)}`,
@@ -31,7 +31,7 @@ test("changePreview shortens a long text unless the whole text is asked for", ()
   expect(changePreview("Bash", { command }, { whole: true })).toHaveLength(500);
 });
 
-test("changePreview lists every line of a long command or one of several lines", () => {
+test("changePreview lists every line of a long command or a command of several lines", () => {
   const command = "git status # then:\ntouch evil\n";
   expect(changePreview("Bash", { command })).toEqual(["$ git status # then:", "$ touch evil"]);
   expect(changePreview("Bash", { command: "x".repeat(61) })).toEqual([`$ ${"x".repeat(61)}`]);
@@ -41,7 +41,7 @@ test.each([
   ["a control character", "ok \x01# note ; touch evil", "ok \\u0001# note ; touch evil"],
   ["a mark that changes the writing direction", "ok \u202e# note", "ok \\u202e# note"],
   ["a zero-width character", "r\u200bm x", "r\\u200bm x"],
-  ["a character beyond the first plane", "a\u{e0041}b", "a\\u{e0041}b"],
+  ["a character outside the Basic Multilingual Plane", "a\u{e0041}b", "a\\u{e0041}b"],
   ["a carriage return", "ls\rx", "ls\\u000dx"],
   ["an escape sequence", "a\x1b[8mb", "a\\u001b[8mb"],
 ])("changePreview escapes %s", (_what, text, seen) => {
@@ -50,7 +50,7 @@ test.each([
   expect(changePreview("Bash", { command: `\n${text}\nb` })).toEqual([`$ ${seen}`, "$ b"]);
 });
 
-test("changePreview escapes blanks in a command that separate no words for a shell", () => {
+test("changePreview escapes whitespace in a command that does not separate words for a shell", () => {
   const command = "ok\u00a0# note ; touch evil\nb";
   expect(changePreview("Bash", { command })).toEqual(["$ ok\\u00a0# note ; touch evil", "$ b"]);
   expect(changePreview("Write", { content: "10\u00a0%\n" })).toContain("+10\u00a0%");
@@ -64,7 +64,7 @@ test.each([
   expect(changePreview(tool, input)).toEqual([]);
 });
 
-test("changePreview lists the whole input of another tool if its summary does not have all of it", () => {
+test("changePreview lists the whole input of another tool if its summary does not contain all of it", () => {
   const input = { from: "a", to: "b\u202e", force: true };
   expect(changePreview("move", input, { summary: "a to b" })).toEqual([
     " {",

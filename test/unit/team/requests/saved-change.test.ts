@@ -6,14 +6,14 @@ describe("savedChange", () => {
 
   test.each<[string, unknown, readonly string[] | undefined]>([
     ["returns the lines of a request", ["-a", "+b"], ["-a", "+b"]],
-    ["returns a shortened change for a first look", cut, cut],
+    ["returns a shortened change if a part is enough", cut, cut],
     ["returns nothing for other values", ["+a", 1], undefined],
-    ["returns nothing if the request has none", undefined, undefined],
+    ["returns nothing if the request has no change", undefined, undefined],
   ])("%s", (_does, saved, lines) => {
     expect(savedChange(saved, false)).toEqual(lines);
   });
 
-  test("returns nothing for the whole of a shortened change", () => {
+  test("returns nothing if a shortened change is needed as a whole", () => {
     expect(savedChange(cut, true)).toBeUndefined();
     expect(savedChange(["+… 5 more lines"], true)).toEqual(["+… 5 more lines"]);
   });

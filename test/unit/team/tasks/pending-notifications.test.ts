@@ -18,7 +18,7 @@ const open: Task = { id: "1", subject: "", description: "", status: "pending", b
 const completed = (task: Task): Task => ({ ...task, status: "completed" });
 const opened = (task: Task): Task => ({ ...task, status: "pending" });
 
-test("a task's completion is noted and reported once, and each completion has its own number", () => {
+test("a task's completion is recorded and reported once, and each completion has its own number", () => {
   expect([isCompletionUnrecorded(open), isCompletionUnrecorded(completed(open))]).toEqual([false, true]);
   const first = withPendingCompletion(completed(open), "a");
   expect([isCompletionUnrecorded(first), pendingCompletionBy(first), completionNumber(first)]).toEqual([
@@ -47,12 +47,12 @@ test("a task's completion that was reverted before its report gets a new number 
   ]).toEqual([...[undefined, true, 2]]);
 });
 
-test("invalid task marks of other programs count as missing", () => {
+test("invalid task metadata of other programs counts as missing", () => {
   const odd = { ...completed(open), metadata: { _completion: "x", _assigned: 1 } };
   expect([isCompletionUnrecorded(odd), pendingAssignment(odd)]).toEqual([true, undefined]);
 });
 
-test("a task's assignment keeps other metadata and is removed without a trace", () => {
+test("a task's pending assignment keeps other metadata, and its removal restores the task", () => {
   expect(pendingAssignment(withPendingAssignment(open, "b", "a"))).toMatchObject({ to: "b", by: "a" });
   expect(withoutPendingAssignment(withPendingAssignment(open, "b", "a"))).toEqual(open);
   const rich = { ...open, metadata: { keep: 1 } };

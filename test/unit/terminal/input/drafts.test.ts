@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { draftsOf } from "../../../../src/terminal/input/drafts.ts";
 import { lineEditor } from "../../../../src/terminal/input/line-editor.ts";
 
-it("draftsOf › puts a line back once, and pushes nothing for an empty line", () => {
+it("draftsOf › restores a line once, and pushes nothing for an empty line", () => {
   const editor = lineEditor();
   const push = vi.spyOn(editor, "push");
   const drafts = draftsOf(() => editor);

@@ -21,7 +21,7 @@ test("fileHistory › is shared by panes, keeps each line once, and is private",
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("fileHistory › keeps no secret of the environment", () => {
+test("fileHistory › redacts secrets of the environment", () => {
   addSecrets({ HISTORY_TEST_API_KEY: "hunter2-in-history" });
   const path = join(temporaryDirectory(), "history");
   const history = fileHistory(path, () => undefined);

@@ -12,7 +12,7 @@ const UP = "\u001b[A";
 const DOWN = "\u001b[B";
 const line = (text: string): Typed => ({ kind: "line", line: text, begun: AT });
 
-/** The results of typed pieces, without changes of the line. */
+/** Returns the results of typed pieces, except changes of the line. */
 function type(...pieces: readonly string[]): readonly Typed[] {
   return press(lineEditor(), ...pieces);
 }
@@ -21,7 +21,7 @@ function press(editor: LineEditor, ...pieces: readonly string[]): readonly Typed
   return pieces.flatMap((piece) => editor.push(piece, AT)).filter(({ kind }) => kind !== "changed");
 }
 
-/** The text of the line after these keys, with `|` at the cursor. */
+/** Returns the text of the line after these keys, with `|` at the cursor. */
 function edited(keys: string, editor = lineEditor()): string {
   press(editor, keys);
   const { text, cursor } = editor.edited;
@@ -57,7 +57,7 @@ describe("lineEditor › a line", () => {
     ["a letter of several code points", "a👩‍💻\u007f", "a|"],
     ["a word", "say no  \u0017", "say |"],
     ["everything before the cursor", `abc${LEFT}\u0015x`, "x|c"],
-    ["everything behind the cursor", `abc${LEFT}${LEFT}\u000b`, "a|"],
+    ["everything after the cursor", `abc${LEFT}${LEFT}\u000b`, "a|"],
     ["the letter at the cursor", `abc${LEFT}${LEFT}\u001b[3~`, "a|c"],
     ["the letter at the cursor with Ctrl-D", `abc${LEFT}\u0004`, "ab|"],
     ["the next word", "one two\u0001\u001bd", "| two"],
@@ -74,11 +74,11 @@ describe("lineEditor › a line", () => {
     ["words", "one two three\u001bb\u001bbx\u001bfy", "one xtwoy| three"],
     ["words with Alt and an arrow", "one two\u001b\u001b[Dx\u001b\u001bOC", "one xtwo|"],
     ["words with Ctrl and an arrow", "one two\u001b[1;5Dx\u001b[1;5C", "one xtwo|"],
-  ])("can be edited at a place reached with %s", (_, keys, shown) => {
+  ])("can be edited after a move with %s", (_, keys, shown) => {
     expect(edited(keys)).toBe(shown);
   });
 
-  test("takes back what was erased last with Ctrl-Y", () => {
+  test("gets the last erased text again with Ctrl-Y", () => {
     expect(edited("one two\u0017\u0001\u0019")).toBe("two|one ");
     expect(edited("one\u0015\u0019\u0019")).toBe("oneone|");
   });
@@ -111,7 +111,7 @@ describe("lineEditor › a line", () => {
     ]);
   });
 
-  test("has no more than that after Ctrl-Y", () => {
+  test("keeps to its maximum length after Ctrl-Y", () => {
     expect(type("x".repeat(60_000), "\u0015\u0019\u0019", "\r")).toEqual([
       { kind: "full" },
       line("x".repeat(100_000)),
@@ -135,7 +135,7 @@ describe("lineEditor › the history", () => {
     expect(press(editor, "\u0015three\r", UP, "\r")).toEqual([line("three"), line("three")]);
   });
 
-  test("lets Up and Down move within a line of it once the cursor was moved", () => {
+  test("lets Up and Down move within a recalled line once the cursor was moved", () => {
     const editor = lineEditor();
     editor.connect({ history: historyOf("one", "two\nthree") });
     expect(edited(`${UP}${LEFT}${UP}`, editor)).toBe("two|\nthree");
@@ -149,7 +149,7 @@ describe("lineEditor › the history", () => {
     expect(edited(`${LEFT}${DOWN}${DOWN}${DOWN}`, editor)).toBe("draft|");
   });
 
-  test("is searched by whole characters, and Enter sends what was found", () => {
+  test("is searched by whole characters, and Enter sends the found line", () => {
     const editor = lineEditor();
     editor.connect({ history: historyOf("ask 👩‍💻", "end it \\") });
     expect(edited("\u0012k 👩‍💻", editor)).toBe("as|k 👩‍💻");
@@ -158,13 +158,13 @@ describe("lineEditor › the history", () => {
     expect(press(editor, "\u007f\u007fit \\\r")).toEqual([line("end it \\")]);
   });
 
-  test("gives a line that was begun when it was recalled", () => {
+  test("dates a line from the moment at which it was recalled", () => {
     const editor = lineEditor();
     editor.connect({ history: historyOf("yes") });
     expect(editor.push(`${UP}\r`, 7)).toContainEqual({ kind: "line", line: "yes", begun: 7 });
   });
 
-  test("is searched with Ctrl-R, further back with each more; Esc keeps the line", () => {
+  test("is searched with Ctrl-R, further back with each additional Ctrl-R; Esc keeps the found line", () => {
     const editor = lineEditor();
     editor.connect({ history: historyOf("fix the clock", "run tests", "read the clock") });
     expect(edited("\u0012clock", editor)).toBe("read the |clock");
@@ -186,11 +186,11 @@ describe("lineEditor › the history", () => {
     expect(edited(`dra\u0012clock${UP}`, editor)).toBe("one|");
     expect(edited(`${DOWN}${DOWN}`, editor)).toBe("two|");
     expect(edited(`${DOWN}${DOWN}`, editor)).toBe("dra|");
-    // Nothing was found: the typed line is still the last one.
+    // Nothing was found, so Up continues from the typed line.
     expect(edited(`\u0012none${UP}`, editor)).toBe("three|");
   });
 
-  test("gives the typed line back with Ctrl-G in a search, which else does nothing", () => {
+  test("restores the typed line with Ctrl-G in a search; outside a search, Ctrl-G does nothing", () => {
     const editor = lineEditor();
     editor.connect({ history: historyOf("one", "two") });
     expect(edited(`draft${LEFT}\u0012one\u0007`, editor)).toBe("draf|t");
@@ -224,10 +224,10 @@ describe("lineEditor › a key that answers a question", () => {
     ["key by key", ["y", "\r"]],
   ])("answers at once with Enter, %s, and is not kept in the history", (_, pieces) => {
     const editor = asking();
-    const lines: string[] = [];
-    editor.connect({ history: historyOf(...lines) });
+    const history = historyOf();
+    editor.connect({ history });
     expect(press(editor, ...pieces)).toEqual([ANSWER]);
-    expect([editor.edited.text, lines]).toEqual(["", []]);
+    expect([editor.edited.text, history.entries()]).toEqual(["", []]);
   });
 
   test.each([
@@ -258,7 +258,7 @@ describe("lineEditor › a key that answers a question", () => {
     expect([settled(editor), editor.edited.text]).toEqual([[], "yye"]);
   });
 
-  test("is taken back by Esc, which then interrupts nothing, and by an erasing key", () => {
+  test("is cancelled by Esc, which then interrupts nothing, and by an erasing key", () => {
     const editor = asking();
     press(editor, "y", "\u001b");
     expect([settled(editor), editor.edited.text, editor.settleMs]).toEqual([[], "", undefined]);
@@ -266,7 +266,7 @@ describe("lineEditor › a key that answers a question", () => {
     expect([settled(editor), editor.edited.text]).toEqual([[], ""]);
   });
 
-  test("stays text if its question was answered elsewhere meanwhile, even if another one is open", () => {
+  test("stays text if its question was answered elsewhere meanwhile, even if another question is open", () => {
     let question: string | undefined = "perm-1";
     const editor = asking(() => question);
     press(editor, "y");
@@ -339,7 +339,7 @@ test.each([
 test.each([
   ["\u0003", "SIGINT"],
   ["\u001c", "SIGQUIT"],
-] as const)("lineEditor › %j drops the line and gives the signal %s", (char, signal) => {
+] as const)("lineEditor › %j drops the line and reports the signal %s", (char, signal) => {
   expect(type(`abc${char}d\r`)).toEqual([{ kind: "signal", signal, dropped: true }, line("d")]);
 });
 
@@ -371,7 +371,7 @@ describe("lineEditor › with extended keys", () => {
   test.each([
     ["CSI u", "\u001b[13;2u", "\u001b[32;2u"],
     ["modifyOtherKeys", "\u001b[27;2;13~", "\u001b[27;2;32~"],
-  ])("Shift+Enter adds a line and Shift+Space a blank in the format of %s", (_format, enter, space) => {
+  ])("Shift+Enter adds a line and Shift+Space a space in the format of %s", (_format, enter, space) => {
     expect(type(`one${enter}two${space}three\r`)).toEqual([line("one\ntwo three")]);
     expect(type("one", ...enter, "two\r")).toEqual([line("one\ntwo")]);
   });
@@ -385,7 +385,7 @@ describe("lineEditor › with extended keys", () => {
     ]);
   });
 
-  test("Ctrl+C interrupts, and Alt with a letter that does nothing is not Esc", () => {
+  test("Ctrl+C interrupts, and Alt with an unbound letter is not Esc", () => {
     expect(type("\u001b[99;5u")).toEqual([{ kind: "signal", signal: "SIGINT", dropped: false }]);
     expect(type("\u001b[120;3u")).toEqual([]);
   });

@@ -34,23 +34,23 @@ describe("lineEditor › Enter with a list of suggestions", () => {
   test.each([
     ["runs a command that only shows something", "/mo\r", "", ["/mode"]],
     ["runs the selected command", `/mo${DOWN}\r`, "", ["/model"]],
-    ["runs a command that is typed whole", "/mode\r", "", ["/mode"]],
+    ["runs a command that is typed in full", "/mode\r", "", ["/mode"]],
     ["only completes a command with consequences", "/ex\r", "/exit ", []],
     ["then runs it", "/ex\r\r", "", ["/exit"]],
     ["runs a command without its argument", "/mode \r", "", ["/mode"]],
-    ["runs a command with the argument that was begun", "/mode pl\r", "", ["/mode plan"]],
+    ["completes the begun argument of a command, and runs the command", "/mode pl\r", "", ["/mode plan"]],
     ["completes a path, and sends nothing", "see @src/clo\r", "see @src/clock.ts ", []],
     ["completes the selected path", `see @src/clo${DOWN}\r`, "see @src/clocks/", []],
     ["sends a whole path", "see @src/clock.ts\r", "", ["see @src/clock.ts"]],
     ["sends a directory", "see @src/\r", "", ["see @src/"]],
     ["sends a directory without its slash", "see @src\r", "", ["see @src"]],
-    ["sends what nothing fits", "/etc/hosts is wrong\r", "", ["/etc/hosts is wrong"]],
+    ["sends a line that no suggestion matches", "/etc/hosts is wrong\r", "", ["/etc/hosts is wrong"]],
   ])("%s: %j", (_, keys, text, sent) => {
     expect(after(keys)).toEqual({ text, sent });
   });
 });
 
-test("lineEditor › shows suggestions that come later, unless one is selected, the line changed or the list was closed", () => {
+test("lineEditor › shows suggestions that arrive later, unless one is selected, the line changed or the list was closed", () => {
   let known: readonly Suggestion[] = [];
   const later: (() => void)[] = [];
   let drawn = 0;

@@ -9,7 +9,7 @@ import { stopSteadyClock } from "../../../support/timing/steady-clock.ts";
 
 const CWD = "/home/me/project";
 
-/** A live pane with its input line, in which no time passes. */
+/** Creates a live pane with its input line, in which no time passes. */
 function livePane({ width = 60, height = 24 } = {}) {
   stopSteadyClock();
   const shown = screen();
@@ -30,12 +30,12 @@ function livePane({ width = 60, height = 24 } = {}) {
     view,
     region,
     size,
-    /** Draws what waits for its frame. */
+    /** Draws the pending frame, and returns the rows of the screen. */
     rows(): readonly string[] {
       region.together(() => region.changed());
       return shown.rows();
     },
-    /** Draws of these calls. */
+    /** Returns the number of draws that these calls cause. */
     draws(act: () => void): number {
       const before = draws;
       act();
@@ -79,7 +79,7 @@ test("a live pane › keeps a block in its place when it is complete", () => {
   expect(rows().slice(0, 5)).toEqual(["› go", "", "First a paragraph.", "", "• item"]);
 });
 
-test("a live pane › draws a result, the end of its call and what runs next at once", () => {
+test("a live pane › draws a result, the end of its call and the next activity at once", () => {
   const { view, rows, draws } = livePane();
   view.event(TURN);
   view.event(call("1", "npm test"));
@@ -122,13 +122,13 @@ test("a live pane › has a row for each of several running calls, and says how 
   ]);
 });
 
-test("a live pane › shows a subagent's actions below its call while it runs, and not as output", () => {
+test("a live pane › shows a subagent's last actions above its running call, and not as output", () => {
   const { view, rows } = livePane();
-  const doing = (what: string): void =>
+  const act = (what: string): void =>
     view.event({ type: "subagent", what: "look around", action: `Read(${CWD}/src/${what}.ts)` });
   view.event(TURN);
   view.event(call("1", "look around", "Agent"));
-  for (const what of ["a", "b", "c", "d"]) doing(what);
+  for (const what of ["a", "b", "c", "d"]) act(what);
   expect(rows()).toEqual([
     "  Read(src/b.ts)",
     "  Read(src/c.ts)",
@@ -138,12 +138,12 @@ test("a live pane › shows a subagent's actions below its call while it runs, a
   ]);
   view.event(result("1", "Nothing.", "Agent"));
   expect(rows().slice(0, 2)).toEqual(["● Agent(look around)", "  ⎿ Nothing."]);
-  // In the background, no call shows it.
-  doing("e");
+  // A subagent in the background has no running call.
+  act("e");
   expect(rows().join("\n")).toContain("· look around: Read(");
 });
 
-test("a live pane › cuts what runs to its width", () => {
+test("a live pane › cuts running calls and actions to its width", () => {
   const { view, rows } = livePane({ width: 30 });
   const long = "npm run a-very-long-script --with=many --options";
   view.event(TURN);
@@ -155,7 +155,7 @@ test("a live pane › cuts what runs to its width", () => {
   for (const row of rows()) expect(row.length).toBeLessThan(30);
 });
 
-test("a live pane › shows no output of a call that waits, even if another one of its tool runs without a question", () => {
+test("a live pane › shows only the output of a running call while another call of its tool waits for permission", () => {
   const { view, rows } = livePane();
   view.event(TURN);
   view.event(call("1", "npm test"));
@@ -166,7 +166,7 @@ test("a live pane › shows no output of a call that waits, even if another one 
   expect(rows()).toEqual(["  a.ts", "● 2 calls · 0 s · Esc interrupts", "›"]);
 });
 
-test("a live pane › shows a person's own command while the agent is idle, and has no row after it", () => {
+test("a live pane › shows a user's own command while the agent is idle, and no activity row afterwards", () => {
   const { view, rows } = livePane();
   view.event(call("shell-1", "sleep 3", "!"));
   view.event({ type: "tool_output", id: "shell-1", tail: "one\n" });
@@ -223,7 +223,7 @@ test("a live pane › keeps the keys of a background subagent's request when its
   const { view, rows } = livePane();
   view.event(TURN);
   view.permission(ask({ subagent: "look around" }));
-  await eventually("its keys", () => rows().at(-2)?.startsWith("y yes"));
+  await eventually("the keys of the request", () => rows().at(-2)?.startsWith("y yes"));
   view.event({ type: "turn_ended", outcome: "completed" });
   expect(rows().at(-2)).toMatch(/^y yes/);
   view.permissionClosed();
@@ -254,7 +254,7 @@ test("a live pane › keeps the change of a refused request, and says its reason
   expect(rows()).toContain("✗ Edit refused: use b.ts");
 });
 
-test("a live pane › keeps the refused one of two requests of a tool, whichever is decided first", () => {
+test("a live pane › keeps the refused request of two requests for a tool, whichever is decided first", () => {
   const { view, rows } = livePane();
   view.event(TURN);
   view.permission(ask());
@@ -272,7 +272,7 @@ test("a live pane › keeps the refused one of two requests of a tool, whichever
   expect(rows().join("\n")).not.toContain("one");
 });
 
-test("a live pane › takes no call of its agent for the one that a subagent asks about", () => {
+test("a live pane › does not take a call of its agent for the call that a subagent asks about", () => {
   const { view, rows } = livePane();
   view.event(TURN);
   view.event(call("1", "npm test"));
@@ -325,7 +325,7 @@ test("a live pane › continues its text after the conversation was replayed", (
   expect(rows().slice(0, 3)).toEqual(["One.", "", "Two is long."]);
 });
 
-test("a live pane › still shows a line that waits after earlier output with the same line was replayed", () => {
+test("a live pane › still shows a queued line after earlier output with the same line was replayed", () => {
   const { view, rows } = livePane();
   view.queued("you", "go on");
   view.replay((shown) => shown.typed("go on"));
@@ -353,7 +353,7 @@ test("a live pane › lays a request out again only for another size", () => {
   expect(reads).toBeGreaterThan(before);
 });
 
-test("a live pane › names a rule's file from the working directory, as a rule can", () => {
+test("a live pane › names a rule's file relative to the working directory, in the form of a rule", () => {
   const { view, rows } = livePane({ width: 50, height: 40 });
   const rules = [`Edit(/${CWD}/src/a.ts)`, `Edit(/${CWD}/b.ts)`, "Edit(//etc/hosts)", `Edit(/${CWD}/~/c)`];
   view.permission(ask({ rules }));
@@ -370,7 +370,7 @@ test("a live pane › leaves out a note that its input line already shows", () =
   expect(rows().filter((row) => row.startsWith("·"))).toEqual(shown);
 });
 
-test("a live pane › shows another agent's message as Markdown, and all of a long one on demand", () => {
+test("a live pane › shows another agent's message as Markdown, and a long message in full on demand", () => {
   const { view, rows } = livePane();
   const list = Array.from({ length: 20 }, (_, i) => `- point ${i + 1}`).join("\n");
   view.received("ada", `The **offset** is fixed.\n\n${list}`);
@@ -394,7 +394,7 @@ test.each([
   expect(rows().slice(0, expected.length)).toEqual(expected);
 });
 
-test("a live pane › shows a long command whole on demand, even with a short result", () => {
+test("a live pane › shows a long command in full on demand, even with a short result", () => {
   const { view, rows } = livePane({ width: 40 });
   view.event(call("1", `echo ${"long ".repeat(12)}end`));
   view.event(result("1", "done"));
@@ -409,7 +409,7 @@ test("a live pane › shows a long command whole on demand, even with a short re
   ]);
 });
 
-test("a live pane › says with the key how to see the rest of a long change", () => {
+test("a live pane › names the key that shows the rest of a long change", () => {
   const { view, rows } = livePane({ height: 60 });
   const change = ["@@ -0,0 +1,30 @@", ...Array.from({ length: 30 }, (_, i) => `+line ${i + 1}`)];
   view.event(call("1", "src/a.ts", "Write"));

@@ -6,9 +6,9 @@ import type { PermissionPrompt } from "../../../../src/worker/view.ts";
 import { screen } from "../../../support/terminal/screen.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
-/** The output of a pane of the given width after the events. */
+/** Returns the output of a pane of the given width after these events. */
 function pane(
-  happens: (view: PaneView) => void,
+  act: (view: PaneView) => void,
   {
     width = 60,
     height = Number.POSITIVE_INFINITY,
@@ -24,8 +24,8 @@ function pane(
   };
   const size = { width: () => width, height: () => height };
   const view = createPaneView({ write, name: "inventory", color: "blue", ...size, plain, rings, whole, cwd });
-  happens(view);
-  // Ends the message, since a last word is only written when it is complete.
+  act(view);
+  // Ends the message: its last word is written only when the word is complete.
   view.event({ type: "message", message: { role: "assistant", content: [] } });
   return out;
 }
@@ -48,7 +48,7 @@ test("a pane without input names only the commands in a permission request", () 
   expect(out).toBe("▲ Allow this command? ls\n  teams approve perm-1, or: teams reject perm-1\n");
 });
 
-test("a tool result is below its call, which is repeated if another one came in between", () => {
+test("a tool result is below its call, which is repeated if another call came in between", () => {
   const allowed: AgentEvent = {
     type: "permission_decided",
     id: "1",
@@ -218,8 +218,8 @@ test("a call's path is relative to the working directory, and keeps the file's n
 });
 
 test("the terminal bell rings only when the agent waits for the user (S63)", () => {
-  const bells = (happens: (view: PaneView) => void, rings = true): number =>
-    pane(happens, { rings }).split("\x07").length - 1;
+  const bells = (act: (view: PaneView) => void, rings = true): number =>
+    pane(act, { rings }).split("\x07").length - 1;
   expect(bells((view) => view.permission(ask({ summary: "ls\x07" })))).toBe(1);
   expect(bells((view) => view.waiting("dev asks to use Bash"))).toBe(1);
   expect(bells((view) => view.permission(ask()), false)).toBe(0);
@@ -235,29 +235,29 @@ test("the terminal bell rings only when the agent waits for the user (S63)", () 
 describe("a permission request in a pane", () => {
   const lines = Array.from({ length: 40 }, (_, i) => `+line ${i}`);
   const answered = (more: Partial<PermissionPrompt>): [boolean | undefined, string] => {
-    let isAll: boolean | undefined;
+    let isComplete: boolean | undefined;
     const out = pane((view) => {
-      isAll = view.permission(ask({ rules: ["Bash(ls)"], ...more }));
+      isComplete = view.permission(ask({ rules: ["Bash(ls)"], ...more }));
     });
-    return [isAll, out];
+    return [isComplete, out];
   };
 
   test.each<[string, Partial<PermissionPrompt>]>([
     ["a change", { tool: "Write", change: lines }],
     ["a call", { tool: "mcp__docs__find", summary: "word ".repeat(400) }],
     ["a single long word", { summary: `echo ${"x".repeat(3000)}; touch evil` }],
-  ])("offers no approval of %s that it shortens, until it shows all of it", (_what, more) => {
-    const [isAll, out] = answered(more);
-    expect([isAll, out]).toEqual([false, expect.stringMatching(/… \d+ more lines\n/)]);
+  ])("does not offer to approve %s that it shortens, until it shows all of it", (_what, more) => {
+    const [isComplete, out] = answered(more);
+    expect([isComplete, out]).toEqual([false, expect.stringMatching(/… \d+ more lines\n/)]);
     expect(out).not.toMatch(/y yes|a always|teams approve /);
-    const [isAllNow, whole] = answered({ ...more, whole: true });
-    expect([isAllNow, whole]).toEqual([true, expect.stringMatching(/y yes {3}n no {3}a always/)]);
+    const [isCompleteNow, whole] = answered({ ...more, whole: true });
+    expect([isCompleteNow, whole]).toEqual([true, expect.stringMatching(/y yes {3}n no {3}a always/)]);
     expect(whole).not.toContain("more lines");
   });
 
-  test("offers no approval of a change that came shortened, although the pane has room for it", () => {
-    const [isAll, out] = answered({ tool: "Write", change: ["+a", "… 500 more lines"] });
-    expect([isAll, out]).toEqual([false, expect.stringContaining("  + a\n  … 500 more lines\n")]);
+  test("does not offer to approve a change that arrives shortened, even if the pane has room for it", () => {
+    const [isComplete, out] = answered({ tool: "Write", change: ["+a", "… 500 more lines"] });
+    expect([isComplete, out]).toEqual([false, expect.stringContaining("  + a\n  … 500 more lines\n")]);
     expect(out).not.toMatch(/y yes|a always|teams approve /);
   });
 
@@ -280,7 +280,7 @@ describe("a permission request in a pane", () => {
     ]);
   });
 
-  test("begins a change that does not fit with its first changed line", () => {
+  test("shows the first changed lines of a change that does not fit", () => {
     const change = ["@@ -7,4 +7,4 @@", " a", " b", " c", "-one", "+two"];
     const out = pane((view) => view.permission(ask({ tool: "Edit", summary: "a.js", change })), {
       height: 9,
@@ -291,21 +291,21 @@ describe("a permission request in a pane", () => {
   test.each<[string, number, Partial<PermissionPrompt>]>([
     ["a call", 10, { summary: "word ".repeat(80) }],
     ["the rules of “always”", 24, { rules: Array.from({ length: 52 }, (_, i) => `Bash(echo ${i} ab cd)`) }],
-  ])("offers no approval if %s pushes the rest off the screen", (_what, height, more) => {
-    let isAll: boolean | undefined;
+  ])("does not offer an approval if %s pushes the rest off the screen", (_what, height, more) => {
+    let isComplete: boolean | undefined;
     const show = (whole?: true) =>
       pane(
         (view) => {
-          isAll = view.permission(ask({ rules: ["Bash(ls)"], ...more, ...(whole && { whole }) }));
+          isComplete = view.permission(ask({ rules: ["Bash(ls)"], ...more, ...(whole && { whole }) }));
         },
         { height },
       );
     const rows = show().trimEnd().split("\n");
-    expect(isAll).toBe(false);
+    expect(isComplete).toBe(false);
     expect(rows.length).toBeLessThan(height);
     expect(rows.at(-1)).toMatch(/y show all of it {3}n no/);
     expect(show(true).trimEnd().split("\n").at(-1)).toMatch(/y yes {3}n no {3}a always/);
-    expect(isAll).toBe(true);
+    expect(isComplete).toBe(true);
   });
 
   test("shows a line end in a file's name", () => {
@@ -343,7 +343,7 @@ test("a narrow pane wraps requests and typed lines and cuts nothing", () => {
   ]);
 });
 
-test("PaneView.noteAtOnce writes within a paragraph, a note only after it", () => {
+test("PaneView.noteAtOnce writes within a paragraph, and PaneView.note only after the paragraph", () => {
   const out = pane((view) => {
     view.event({ type: "text", text: "One and " });
     view.note("news");
@@ -420,8 +420,8 @@ describe("notices in an agent's pane", () => {
       (view) => view.event({ type: "turn_ended", outcome: "failed", failure: "bad key" }),
       "✗ bad key\n",
     ],
-  ])("show %s", (_what, happens, shown) => {
-    expect(pane(happens)).toBe(shown);
+  ])("show %s", (_what, act, shown) => {
+    expect(pane(act)).toBe(shown);
   });
 
   test("start on a new line after streamed text", () => {
@@ -468,7 +468,7 @@ describe("notices in an agent's pane", () => {
   });
 });
 
-test("a pane wraps text and messages at blanks, even if the text arrives in pieces", () => {
+test("a pane wraps text and messages at spaces, even if the text arrives in pieces", () => {
   const out = pane(
     (view) => {
       view.received("scout", "one two three four five six seven");
@@ -512,7 +512,7 @@ test("a pane prints the result at the end only if it was not the last output", (
   ).toBe("All is done.\n\n· scout has left\n\nAll is done.\n");
 });
 
-describe("text from others in a pane cannot control the terminal", () => {
+describe("text from other sources in a pane cannot control the terminal", () => {
   const evil = "a\x1b]0;owned\x07\x1b[2J\x9b31mb\u202e";
 
   test.each<[string, (view: PaneView) => void]>([
@@ -548,8 +548,8 @@ describe("text from others in a pane cannot control the terminal", () => {
           change: [],
         }),
     ],
-  ])("if it comes from %s", (_what, happens) => {
-    const out = pane(happens);
+  ])("if it comes from %s", (_what, act) => {
+    const out = pane(act);
     expect(out).toContain("ab");
     expect(out).not.toMatch(/owned|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
   });
@@ -578,13 +578,13 @@ test("a pane uses its agent's own colour and resets every style", () => {
 });
 
 describe("a live pane", () => {
-  /** The rows of a live pane: its output and what is redrawn below it. */
-  function live(happens: (view: PaneView) => void, { width = 60 } = {}): readonly string[] {
+  /** Returns the rows of a live pane: its output and the region that is redrawn below the output. */
+  function live(act: (view: PaneView) => void, { width = 60 } = {}): readonly string[] {
     const shown = screen();
     const size = { width: () => width, height: () => 24, plain: true };
     const region = liveRegion({ out: shown.write, ...size });
     region.openInput();
-    happens(createPaneView({ write: region.write, region, name: "ann", ...size }));
+    act(createPaneView({ write: region.write, region, name: "ann", ...size }));
     region.changed();
     return shown.rows();
   }
@@ -674,7 +674,7 @@ describe("a live pane", () => {
     ]);
   });
 
-  test("shows a shortened result whole, and then the one before it", () => {
+  test("shows a shortened result in full, and then the previous shortened result", () => {
     const long = (word: string): string => Array.from({ length: 12 }, (_, i) => `${word} ${i}`).join("\n");
     let view: PaneView | undefined;
     const rows = live((made) => {
@@ -713,7 +713,7 @@ describe("a live pane", () => {
     view.event(turn);
     view.permission(ask({ summary: "npm test", rules: ["Bash(npm test)"] }));
     expect(["y", "n", "a", "e"].filter(view.answers)).toEqual([]);
-    await eventually("its keys", () => shown.rows().at(-2)?.startsWith("y yes"));
+    await eventually("the keys of the request", () => shown.rows().at(-2)?.startsWith("y yes"));
     expect(["y", "n", "a", "e", "x"].filter(view.answers)).toEqual(["y", "n", "a", "e"]);
     view.explain();
     expect(shown.rows()).toEqual([
@@ -734,7 +734,7 @@ describe("a live pane", () => {
     expect(shown.rows().at(-2)).toBe("● Thinking · 0 s · Esc interrupts");
   });
 
-  test("shows the keys of a permission request among other views only once they answer it", async () => {
+  test("shows the keys of a permission request in a hosted view only once they answer it", async () => {
     let out = "";
     const write = (text: string): void => {
       out += text;
@@ -742,7 +742,7 @@ describe("a live pane", () => {
     const view = createPaneView({ write, name: "ann", width: () => 80, plain: true, isHosted: true });
     view.permission(ask({ summary: "npm test" }));
     expect(out).toBe("▲ Allow this command? npm test\n  No rule allows it.\n");
-    await eventually("its keys", () => out.endsWith("\n  y yes · n no · e explain\n"));
+    await eventually("the keys of the request", () => out.endsWith("\n  y yes · n no · e explain\n"));
     expect(["y", "n", "a", "e"].filter(view.answers)).toEqual(["y", "n", "e"]);
   });
 

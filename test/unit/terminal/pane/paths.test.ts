@@ -6,7 +6,7 @@ import { screen } from "../../../support/terminal/screen.ts";
 const CWD = "/home/me/project";
 const path = `${CWD}/src/components/navigation/sidebar/entry.ts`;
 
-/** The rows of a live pane in that directory. */
+/** Returns the rows of a live pane in that directory. */
 function rows(act: (view: PaneView) => void, width: number, height = 24): readonly string[] {
   const shown = screen();
   const size = { width: () => width, height: () => height, plain: true };

@@ -30,8 +30,8 @@ describe("textStart", () => {
     ["a letter with an accent", `ab${ACCENT}`, 3, "ab"],
     ["a line end of two units", "a\r\nb", 2, "a"],
     ["the second of two flags", FLAGS, 6, "🇩🇪"],
-    ["nothing for no room", "😀", 0, ""],
-    ["nothing for less than none", "abc", -1, ""],
+    ["nothing if there is no room", "😀", 0, ""],
+    ["nothing for a negative limit", "abc", -1, ""],
     ["a first character that does not fit between its code points", FAMILY, 4, "👨‍"],
     ["a first code point that does not fit", "😀", 1, ""],
   ])("keeps %s", (_, text, max, start) => {
@@ -108,7 +108,7 @@ test("shortened and shortenedStart › put … at the cut, within the limit", ()
   ]);
 });
 
-test("characterCount › counts a pair of units once, and a half as one", () => {
+test("characterCount › counts a surrogate pair as one character, and a lone surrogate too", () => {
   expect([characterCount("a😀b"), characterCount("a😀b", 3), characterCount("\ud83d\ud83d\ude00")]).toEqual([
     3, 1, 2,
   ]);

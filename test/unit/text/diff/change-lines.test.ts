@@ -38,7 +38,7 @@ describe("changeLines", () => {
     expect(changeLines(before, after, { search })).toEqual(lines);
   });
 
-  test("gives parts of a file without line numbers and without the end of a file", () => {
+  test("gives the change of a part of a file without line numbers and without the end of a file", () => {
     expect(changeLines("a", "a\nb", { isPart: true, search })).toEqual([" a", "+b"]);
     expect(changeLines("x", "x\n", { isPart: true, search })).toEqual([" x", "+"]);
     expect(changeLines("", "new", { isPart: true })).toEqual(["+new"]);
@@ -70,7 +70,7 @@ describe("changeLines", () => {
 /** Applies the hunks of a unified diff. @throws Error if an unchanged or removed line is not in the text */
 function applied(before: string, lines: readonly string[]): string {
   const old = before === "" ? [] : before.split(/(?<=\n)/);
-  const made: string[] = [];
+  const result: string[] = [];
   let at = 0;
   const take = (whole: string): void => {
     if (old[at] !== whole) throw new Error(`line ${at + 1} is not ${whole}`);
@@ -81,15 +81,15 @@ function applied(before: string, lines: readonly string[]): string {
     if (line === NO_NEWLINE) continue;
     if (from !== undefined) {
       const start = Number(from) - (count === "0" ? 0 : 1);
-      made.push(...old.slice(at, start));
+      result.push(...old.slice(at, start));
       at = start;
       continue;
     }
     const whole = line.slice(1) + (lines[i + 1] === NO_NEWLINE ? "" : "\n");
     if (!line.startsWith("+")) take(whole);
-    if (!line.startsWith("-")) made.push(whole);
+    if (!line.startsWith("-")) result.push(whole);
   }
-  return [...made, ...old.slice(at)].join("");
+  return [...result, ...old.slice(at)].join("");
 }
 
 describe("boundedLines", () => {
@@ -112,7 +112,7 @@ describe("boundedLines", () => {
     expect(many.at(-1)).toBe("… 79 more lines");
   });
 
-  test("takes no line of a file for such a mark", () => {
+  test("does not take a line of a file for such a mark", () => {
     expect(isShortened(changeLines("", "… 5 more lines\n"))).toBe(false);
   });
 });

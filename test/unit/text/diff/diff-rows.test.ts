@@ -14,7 +14,7 @@ const BEFORE = ["import x;", "", "const now = Date.now();", "\treturn now;", "en
 const EDIT = changeLines(BEFORE, BEFORE.replace("Date.now()", "clock.now()"), { search: shortestChange });
 
 describe("diffRows", () => {
-  test("shows line numbers and signs without colours, and tabs as blanks", () => {
+  test("shows line numbers and signs without colours, and tabs as spaces", () => {
     expect(diffRows(EDIT, plain)).toEqual([
       "1   import x;",
       "2",
@@ -26,7 +26,7 @@ describe("diffRows", () => {
     ]);
   });
 
-  test("colours changed lines, and exchanges the colours of changed words only", () => {
+  test("colours changed lines, and inverts the colours of changed words only", () => {
     const rows = diffRows(EDIT, { width: 40, plain: false });
     expect(rows[2]).toContain(`\x1b[${RED}m- const now = \x1b[39m`);
     expect(rows[2]).toContain(`\x1b[${RED};7mDate\x1b[39;27m`);
@@ -34,19 +34,19 @@ describe("diffRows", () => {
     expect(rows.join("").match(/;7m/g)).toHaveLength(2);
   });
 
-  test("marks no words of lines that share little", () => {
+  test("does not mark words of lines that share little", () => {
     const rows = diffRows(["-one two three", "+something else entirely"], { width: 40, plain: false });
     expect(rows.join("")).not.toContain(";7m");
   });
 
-  test("distinguishes a changed tab from blanks", () => {
+  test("distinguishes a changed tab from spaces", () => {
     expect(diffRows(["-\treturn now;", "+    return now;"], plain)).toEqual([
       "- →   return now;",
       "+     return now;",
     ]);
   });
 
-  test("puts a sign between hunks, and only ASCII signs if asked for", () => {
+  test("puts a sign between hunks, and only ASCII signs if requested", () => {
     const lines = ["@@ -1,1 +1,1 @@", `+${"x".repeat(20)}`, "@@ -100,1 +100,1 @@", "-b"];
     expect(diffRows(lines, { width: 24, plain: true })).toEqual([
       `  1 + ${"x".repeat(18)}`,
@@ -65,7 +65,7 @@ describe("diffRows", () => {
     expect(shown.replaceAll(" ", "")).toBe(text.replaceAll(" ", ""));
   });
 
-  test("says how many lines are left out, with those that its input leaves out", () => {
+  test("says how many lines are left out, including the lines that its input leaves out", () => {
     const lines = Array.from({ length: 20 }, (_, i) => `+line ${i}`);
     expect(diffRows(lines, { ...plain, limit: 3 })).toEqual([
       "+ line 0",
@@ -98,7 +98,7 @@ describe("diffRows", () => {
       (line: string, i: number) => [`-  ${line}`, `+  ${line.replace("a", "b")}${i}`],
     ],
     ["removed lines", (line: string) => [`-  ${line}`]],
-  ])("takes no quadratic time for many %s", (_, change) => {
+  ])("does not take quadratic time for many %s", (_, change) => {
     const lines = (length: number) =>
       Array.from({ length }, (_, i) => change(`const value = a(${i});`, i)).flat();
     const show = (some: readonly string[]) => diffRows(some, { width: 80, plain: false });

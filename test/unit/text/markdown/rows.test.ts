@@ -24,7 +24,7 @@ describe("text", () => {
     );
   });
 
-  test("wraps at blanks within and between styles, and breaks longer words", () => {
+  test("wraps at spaces within and between styles, and breaks longer words", () => {
     expect(plain("aaaa **bb**cc `dddd eeee` ffffffffffff", { width: 10 })).toEqual([
       "aaaa bbcc",
       "dddd eeee",
@@ -68,14 +68,14 @@ describe("lists and quotes", () => {
     expect(plain("> long quoted text", { width: 10 })).toEqual(["│ long", "│ quoted", "│ text"]);
   });
 
-  test("are not indented any more when no room is left", () => {
+  test("are not indented further when no room is left", () => {
     const rows = plain(`${"> - ".repeat(7)}deep inside`, { width: 20 });
     expect(rows.join("").replace(/[│•◦ ]/g, "")).toBe("deepinside");
     expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(20);
   });
 });
 
-test("Markdown that is nested too deeply is shown as it is", () => {
+test("Markdown that is nested too deeply is shown as its source", () => {
   expect(plain(`${"> ".repeat(200)}deep`).join(" ")).toContain("deep");
   expect(
     plain(Array.from({ length: 90 }, (_, i) => `${" ".repeat(2 * i)}- a${i}`).join("\n")).join(""),
@@ -85,7 +85,7 @@ test("Markdown that is nested too deeply is shown as it is", () => {
 describe("tables", () => {
   const table = "| Name | Count | Notes |\n|:--|--:|---|\n| a | 1 | some words here |\n| bb | 22 | x |";
 
-  test("shows a long header whole beside the first value, and cuts it beside the others", () => {
+  test("show a long header in full next to the first value, and cut it next to the other values", () => {
     const long =
       "| Name of the **customer** | B | C | D |\n|---|---|---|---|\n| Ann | 1 | 2 | 3 |\n| Bob | 1 | 2 | 3 |";
     expect(plain(long, { width: 13 })).toEqual([
@@ -151,7 +151,7 @@ describe("code", () => {
 });
 
 describe("links", () => {
-  test("show their address when the terminal has no links", () => {
+  test("show their address when the terminal does not support links", () => {
     expect(plain("[text](http://a.example) <http://b.example> http://c.example")).toEqual([
       "text (http://a.example) http://b.example",
       "http://c.example",
@@ -159,7 +159,7 @@ describe("links", () => {
     expect(plain("![shot](a.png) ![](b.png)")).toEqual(["shot (a.png) b.png"]);
   });
 
-  test("are links of the terminal when it has them, in each row", () => {
+  test("are terminal links in each row when the terminal supports them", () => {
     const link = (address: string, text: string): string => `\x1b]8;;${address}\x1b\\${text}\x1b]8;;\x1b\\`;
     expect(plain("[one two](https://a.example/ü) x", { width: 6, links: true })).toEqual([
       link("https://a.example/%C3%BC", "one"),
@@ -179,7 +179,7 @@ describe("links", () => {
   });
 });
 
-test("ASCII signs replace all others", () => {
+test("ASCII signs replace all other signs", () => {
   const all = "- a\n  - b\n- [x] c\n\n> d\n\n***\n\n| e | f |\n|---|---|\n| g | h |";
   expect(plain(all, { ascii: true }).join("\n")).toMatch(/^[\n\x20-\x7e]+$/);
 });
@@ -213,9 +213,9 @@ describe("hostile Markdown", () => {
     ["combining marks", (size) => `a${"\u0301".repeat(size)}`],
     ["a word", rows("a")],
     ["Chinese", rows("中")],
-    ["blanks in front of a sign", (size) => `-${" ".repeat(size)}x`],
+    ["spaces before a sign", (size) => `-${" ".repeat(size)}x`],
     ["code", (size) => `\`\`\`shell\n${rows(`${"${".repeat(70)}\n`)(size)}`],
-  ])("%s take no quadratic time", (_, ofSize) => {
+  ])("%s do not take quadratic time", (_, ofSize) => {
     const show = (markdown: string) => {
       for (const width of [20, 120]) plain(markdown, { width, links: true });
     };

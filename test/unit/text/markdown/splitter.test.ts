@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { blockSplitter } from "../../../../src/text/markdown/splitter.ts";
 import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
 
-/** Returns the texts of the blocks after each line; a newline is in front of one with an empty row above it. */
+/** Returns the texts of the blocks after each line; a newline precedes a block with an empty row above it. */
 function afterLines(text: string): string[][] {
   const splitter = blockSplitter();
   const blocks = text.split("\n").map((line) => splitter.push(`${line}\n`));
@@ -28,7 +28,7 @@ describe("blockSplitter", () => {
     ]);
   });
 
-  test("returns a list's item when the next one begins, with its number", () => {
+  test("returns a list's item when the next item begins, with its number", () => {
     const splitter = blockSplitter();
     expect(splitter.push("1. a\n   - b\n1. c\n")).toEqual([{ text: "1. a\n   - b\n", isApart: false }]);
     expect(splitter.rest()).toEqual({ text: "1. c\n", number: 2, isApart: false });
@@ -47,7 +47,7 @@ describe("blockSplitter", () => {
     expect(splitter.rest()).toBeUndefined();
   });
 
-  test("returns the unfinished line as part of the rest, and begins again after the end", () => {
+  test("returns the unfinished line as part of the rest, and begins a new text after the end", () => {
     const splitter = blockSplitter();
     splitter.push("a\n\nb *c");
     expect(splitter.rest()).toEqual({ text: "b *c", isApart: true });
@@ -66,14 +66,14 @@ describe("blockSplitter", () => {
     expect(splitter.rest()).toEqual({ text: "- b\n", isApart: false });
   });
 
-  test("removes escape sequences that are divided between pieces", () => {
+  test("removes escape sequences that are split between pieces", () => {
     const splitter = blockSplitter();
     expect(["a\x1b", "[2", "Jb\r", "\n\n"].flatMap((piece) => splitter.push(piece))).toEqual([
       { text: "ab\n", isApart: false },
     ]);
   });
 
-  test("takes time in proportion to the text", () => {
+  test("takes time proportional to the length of the text", () => {
     const lists = (size: number) =>
       Array.from({ length: 3 * size }, (_, i) => (i % 50 === 0 ? "\n- " : "ab "));
     const line = (size: number) => ["x".repeat(5 * size), ...Array.from({ length: size }, () => "yy")];

@@ -15,7 +15,7 @@ describe("readTypedAnswer: a line typed during a permission request (S61)", () =
     ["a", "always", ""],
     ["always", "always", ""],
     ["a; it is harmless", "always", "it is harmless"],
-  ] as const)("answers for %j: %s", (line, verdict, note) => {
+  ] as const)("reads %j as the answer %s", (line, verdict, note) => {
     expect(readTypedAnswer(line)).toEqual({ verdict, note });
   });
 

@@ -29,7 +29,7 @@ describe("teammateSection (protocol.md section 8)", () => {
   test.each<[string, RegExp]>([
     ["names the teammate and its team", /You are kim, a teammate in the team "crew"/],
     ["names the other members", /which team-lead leads\. The others: team-lead, bo\b/],
-    ["asks to use names for them", /Use their names/],
+    ["asks to use names for them", /Use these names when you write to them or about them/],
     [
       "names the config file and the task directory",
       /\/teams\/crew\/config\.json, its tasks in \/home\/ada\/\.claude\/tasks\/crew/,
@@ -41,7 +41,7 @@ describe("teammateSection (protocol.md section 8)", () => {
       "asks to claim the unblocked task with the lowest id",
       /unblocked tasks.*the one with the lowest id.*owner "kim".*in_progress/s,
     ],
-    ["asks to add tasks for findings", /add tasks for any further work that you found/],
+    ["asks to add tasks for findings", /add tasks for any additional work that you found/],
     ["says how to unassign a task that it cannot finish", /Unassign a task.*status pending, an empty owner/],
     ["says that idle is normal", /idle is normal/],
     [
@@ -69,7 +69,7 @@ describe("teammateSection (protocol.md section 8)", () => {
 describe("leadSection (protocol.md section 8)", () => {
   test.each<[string, RegExp]>([
     ["names the lead and its team", /You are team-lead, the lead of the team "crew"/],
-    ["names the existing teammates", /Your teammates now: kim\..*start no teammate twice/],
+    ["names the existing teammates", /Your teammates now: kim\..*do not start a teammate twice/],
     [
       "names the config file and the task directory",
       /config\.json, its tasks in \/home\/ada\/\.claude\/tasks\/crew/,
@@ -79,10 +79,10 @@ describe("leadSection (protocol.md section 8)", () => {
     ["recommends messages over broadcasts", /Prefer a message.*over a broadcast/],
     [
       "recommends a subagent if only the result matters",
-      /where only the result matters.*subagent \(Agent without a name\)/,
+      /when only the result matters.*subagent \(Agent without a name\)/,
     ],
     ["says that idle is normal", /idle is normal for a teammate/],
-    ["says how to answer a plan", /plan_approval_response, and say in a rejection what to change/],
+    ["says how to answer a plan", /plan_approval_response\. If you reject the plan, say what to change/],
     [
       "says who answers a permission request",
       /Only the person and their rules answer a teammate's permission request/,

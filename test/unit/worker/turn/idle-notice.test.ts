@@ -63,7 +63,7 @@ describe("idleNoticeFields", () => {
     });
   });
 
-  it("contains a long text whole, and cuts a long failure", () => {
+  it("contains a long text in full, and cuts a long failure", () => {
     const text = "x".repeat(20_000);
     const { result, failureReason } = idleNoticeFields(turn({ text, failure: text }));
     expect([result, failureReason]).toEqual([text, `${"x".repeat(4_000)}… (16000 more characters)`]);
@@ -93,7 +93,7 @@ describe("WorkSinceIdle over several turns", () => {
     });
   });
 
-  it("names the task in progress as failed after a failure, and never otherwise", () => {
+  it("names the task in progress as failed only after a failure", () => {
     const work = workOf(failed);
     work.addCompletedTask("3");
     expect(work.takeNotice("4")).toMatchObject({ completedTaskId: "4", completedStatus: "failed" });
@@ -104,7 +104,7 @@ describe("WorkSinceIdle over several turns", () => {
     expect(work.takeNotice("4")).not.toHaveProperty("completedTaskId");
   });
 
-  it("reports the last interrupt, and no failure twice", () => {
+  it("reports the last interrupt, and each failure only once", () => {
     const work = workOf(failed, turn({ outcome: "interrupted" }));
     expect(work.takeNotice()).toMatchObject({ idleReason: "interrupted", failureReason: "no key" });
     work.addTurn(turn({ text: "ok" }));

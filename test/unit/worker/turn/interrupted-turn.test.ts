@@ -18,6 +18,6 @@ it.each<[string, boolean, readonly ConversationMessage[]]>([
   ["another call", false, [called("Read"), answered(false)]],
   ["a plan and text after it", false, [called("ExitPlanMode"), answered(false), text]],
   ["no message", false, []],
-])("endsWithPlan › for a conversation that ends with %s is %j", (_what, waits, messages) => {
+])("endsWithPlan › for a conversation that ends with %s, returns %j", (_what, waits, messages) => {
   expect(endsWithPlan(messages)).toBe(waits);
 });
