@@ -1,7 +1,7 @@
 /**
  * Builds dist/: the commands in CommonJS, split at every dynamic import, so that a short-lived command loads only the
- * code that it uses; the library apart from them, so that it adds nothing to a command; its types in one file; and the
- * licences of all packages that are in these files.
+ * code that it uses; the library as a separate bundle, so that it adds nothing to a command; its types in one file; and
+ * the licences of all packages in these files.
  *
  *   node scripts/build.mjs [--no-types] [--prune]
  *
@@ -50,7 +50,7 @@ const COMMAND_HEAD = `#!/usr/bin/env node
   if (major < 20 || (major === 20 && minor < 19)) {
     const found = "this is " + process.versions.node + " (" + process.execPath + ")";
     const hint = "Install a newer one from https://nodejs.org, and put it first on the PATH.";
-    require("fs").writeSync(2, "teams: Node.js 20.19 or newer is needed, " + found + "; nothing was done.\\n  hint: " + hint + "\\n");
+    require("fs").writeSync(2, "teams: Node.js 20.19 or newer is needed, but " + found + "; nothing was done.\\n  hint: " + hint + "\\n");
     process.exit(6);
   }
 }
@@ -61,7 +61,7 @@ require("node:module").enableCompileCache?.(require("node:path").join(__dirname,
  * reports ready, and thus without a schema; zod and the schemas; for commands that read a team's files; for
  * `send`, the benchmark of a fast start; for commands that read messages; for `inbox`; for commands that claim
  * tasks or print a status line; for watchers and working teammates, which share little else; for commands that watch
- * teammates; and for a working teammate. A module that two independent chunks need belongs further up. No entry is listed, because
+ * teammates; and for a working teammate. A module that two independent chunks need belongs higher up. No entry is listed, because
  * a chunk must not run anything.
  */
 const CHUNKS = {
@@ -147,10 +147,11 @@ const CHUNKS = {
 };
 
 /**
- * Chunks of exactly the files above and their packages, loaded at the first use of one of their names. Cold commands read clean
- * files with the guards of src/schema/guards/; other files need zod, which would be a third of a cold `send`. Only an error in a
- * settings file needs the parser that knows its lines. Only a person's line in a pane needs its history and suggestions. A teammate
- * needs Markdown for its first text, colours for its first code, diffs for its first edit, and the prompt for its first request.
+ * Chunks of exactly the files listed above and the package code that they use, loaded at the first use of one of their names. Cold
+ * commands read clean files with the guards of src/schema/guards/; other files need zod, which would be a third of a cold `send`.
+ * Only an error in a settings file needs the parser that knows its lines. Only a line that a person types in a pane needs history and
+ * suggestions. A teammate needs Markdown for its first text, colours for its first code, diffs for its first edit, and the prompt for
+ * its first request.
  */
 const LAZY_CHUNKS = ["schemas", "places", "pane", "prompt", "diff", "markdown", "highlight"];
 
@@ -188,7 +189,7 @@ async function bundleAll() {
 }
 
 /**
- * Not minified: a stack trace from a user names our functions, and starts are equally fast (measured).
+ * Bundles the commands. They are not minified: a stack trace from a user names our functions, and starts are equally fast (measured).
  * Comments are removed, except for licences: they are a fifth of the bytes that a start reads.
  */
 async function bundleCommands(packages) {
@@ -238,7 +239,7 @@ async function bundle(input, packages, { silent = false, ...output }) {
       importsFrom(packages),
     ],
     logLevel: "warn",
-    // The groups below decide on chunks; a dynamic import of a module in a group still delays the group.
+    // The chunk groups decide on chunks; a dynamic import of a module in a group still delays the group.
     checks: { ineffectiveDynamicImport: false },
   });
   const written = await build.write({
@@ -256,7 +257,7 @@ function absolute(source) {
   return path.join(ROOT, source);
 }
 
-/** Writes what the shells complete without a team: all commands and options. Loading every command at each Tab would take too long. */
+/** Writes what shells complete without a team: all commands and options. Loading every command at each Tab would take too long. */
 async function completionTable() {
   const program = path.join(stage, "teams.cjs");
   const { stdout } = await promisify(execFile)(process.execPath, [program, "completion", "table"]);

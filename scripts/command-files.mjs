@@ -1,11 +1,11 @@
 /**
- * Lists the source files whose functions a command runs: a measure of how much a reader opens to follow it.
+ * Lists the source files whose functions a command runs: a measure of how many files a reader opens to follow the command.
  *
  *   node scripts/command-files.mjs            (counts for send and spawn)
  *   node scripts/command-files.mjs --list     (and the files)
  *
- * Builds one chunk for each module in a temporary directory, runs the commands there under V8 coverage, in a home of
- * their own, and counts the files of src/ with a function that ran. The body of a module does not count.
+ * Builds one chunk for each module in a temporary directory, runs the commands there under V8 coverage, in a private
+ * home, and counts the files of src/ with a function that ran. The body of a module does not count.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -75,7 +75,7 @@ async function buildModules() {
   return path.join(directory, "teams.cjs");
 }
 
-/** Runs a command and prints how many source files it ran functions of. */
+/** Runs a command and prints the number of source files whose functions it ran. */
 function report(args, teams) {
   const coverage = path.join(home, `coverage-${args[0]}`);
   teams(args, coverage);
@@ -91,7 +91,7 @@ function filesRun(file) {
   const { result } = JSON.parse(fs.readFileSync(file, "utf8"));
   return result.flatMap(({ url, functions }) => {
     const relative = url.startsWith("file:") ? path.relative(directory, fileURLToPath(url)) : "..";
-    // "_virtual" holds the helpers that the bundler adds.
+    // "_virtual" contains the helpers that the bundler adds.
     if (/^\.\.|^_virtual|node_modules/.test(relative)) return [];
     // The body of a CommonJS module is a function too; it begins at offset 0.
     const ran = functions.some(

@@ -12,5 +12,6 @@ const root = path.dirname(fileURLToPath(new URL(".", import.meta.url)));
 
 const cuts = textCuts({ config: path.join(root, "tsconfig.json"), root });
 for (const line of cuts) console.error(line);
-console.log(`cuts: ${cuts.length === 0 ? "no text" : `${cuts.length} texts`} cut elsewhere`);
+const verdict = cuts.length === 0 ? "no text is cut" : `${cuts.length} texts are cut`;
+console.log(`cuts: ${verdict} outside src/text/characters`);
 if (cuts.length > 0) process.exitCode = 1;

@@ -1,6 +1,6 @@
 /**
- * Takes the picture of the README, which moves: a real run of the built-in audit on a clone of this checkout, with a
- * private tmux server and home, from its first line to its end. Needs a build (npm run build).
+ * Records the animation in the README: a real run of the built-in audit on a clone of this checkout, with a private
+ * tmux server and home, from its first line to its end. Needs a build (npm run build).
  *
  *   node scripts/picture.mjs [--out docs/team.svg] [--png FILE.png]
  */
@@ -17,9 +17,11 @@ import { attachClient } from "./lib/attached-client.mjs";
 const DEADLINE_MS = 60_000;
 /** Cells of the screen, with tmux's status line. */
 const SIZE = { columns: 180, rows: 47 };
-/** Milliseconds between two captures of the screen, the most for which one is shown, and the time of the last one. */
+/** Milliseconds between two captures of the screen. */
 const POLL_MS = 800;
+/** Maximum milliseconds for which one capture is shown. */
 const MAX_MS = 1_500;
+/** Milliseconds for which the last capture is shown. */
 const LAST_MS = 4_000;
 const checkout = fileURLToPath(new URL("..", import.meta.url));
 const { values: options } = parseArgs({
@@ -43,7 +45,7 @@ const env = {
   XDG_RUNTIME_DIR: scratch,
 };
 
-// Without a handler a signal would leave the server and the directory.
+// Without a handler, a signal would leave the server and the directory.
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
     end();
@@ -71,7 +73,7 @@ try {
   const client = attachClient({ server: ["-S", socket], target: "=work:", ...SIZE });
   let screens;
   try {
-    screens = await film(client.capture);
+    screens = await record(client.capture);
   } finally {
     client.close();
   }
@@ -85,7 +87,7 @@ try {
 function prepare() {
   fs.mkdirSync(path.join(scratch, "bin"));
   fs.mkdirSync(env.TEAMS_HOME);
-  // A copy, so that the picture shows no path of this machine.
+  // Use a copy, so that the picture shows no path of this machine.
   const copy = path.join(scratch, "app");
   fs.cpSync(path.join(checkout, "dist"), path.join(copy, "dist"), { recursive: true });
   fs.symlinkSync(path.join(checkout, "node_modules"), path.join(copy, "node_modules"));
@@ -98,14 +100,14 @@ function prepare() {
 }
 
 /** Returns the screens of the run, each with the milliseconds for which it is shown. */
-async function film(capture) {
+async function record(capture) {
   const screens = [];
   const deadline = Date.now() + DEADLINE_MS;
-  const isThere = () => fs.existsSync(path.join(env.TEAMS_HOME, "teams", "audit"));
+  const exists = () => fs.existsSync(path.join(env.TEAMS_HOME, "teams", "audit"));
   for (let running = true; running; ) {
     if (Date.now() > deadline) throw new Error(`Timed out waiting for the end of the run:\n${capture()}`);
-    // The capture after its end shows the result.
-    running = isThere();
+    // The capture after the run's end shows the result.
+    running = exists();
     const text = capture();
     const last = screens.at(-1);
     if (last?.text === text) last.ms = Math.min(MAX_MS, last.ms + POLL_MS);
@@ -125,14 +127,14 @@ function teams(...words) {
       stdio: ["ignore", "pipe", "ignore"],
     });
   } catch {
-    // The team does not exist yet, or any more.
+    // The team does not exist yet, or no longer exists.
     return undefined;
   }
 }
 
-async function until(what, holds) {
+async function until(what, condition) {
   const deadline = Date.now() + DEADLINE_MS;
-  while (!holds()) {
+  while (!condition()) {
     if (Date.now() > deadline)
       throw new Error(`Timed out waiting for ${what}:\n${tmux("capture-pane", "-p", "-t", "=work:")}`);
     await delay(50);

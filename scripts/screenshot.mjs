@@ -1,5 +1,5 @@
 /**
- * Takes a picture of an attached tmux session: panes, borders, titles, status line.
+ * Takes a screenshot of an attached tmux session: panes, borders, titles, status line.
  *
  *   node scripts/screenshot.mjs --socket NAME --target '=session:' --out docs/team.svg [--png docs/team.png]
  *                               [--title TEXT] [--theme light] [--columns N --rows N]

@@ -49,7 +49,7 @@ export interface Bench {
   run(setup: Setup): Promise<readonly Figure[]>;
 }
 
-/** A directory for measured files. Disk and memory differ: on a disk the rename costs more than the rest. */
+/** A directory for measured files. Disk and memory differ: on a disk, the rename costs more than everything else. */
 export interface Place {
   readonly name: string;
   readonly directory: string;
@@ -61,7 +61,7 @@ export interface Setup {
   readonly places: readonly Place[];
   /** The directory of the built product. */
   readonly dist: string;
-  /** Whether this is the short run of half a minute. */
+  /** True for the short run of half a minute. */
   readonly short: boolean;
   /** Returns the first number in a full run, the second in a short one. */
   amount(full: number, short: number): number;

@@ -27,7 +27,7 @@ import { plot } from "./plot.ts";
 import { recordLower } from "./recorded-bytes.ts";
 import { endAll } from "./support/children.ts";
 import { places } from "./support/places.ts";
-import { endTeams, removeScratch, removeScratchAtRest } from "./support/scratch.ts";
+import { endTeams, removeScratch, removeScratchWhenEnded } from "./support/scratch.ts";
 import { section } from "./table.ts";
 
 const BENCHES: readonly Bench[] = [
@@ -51,21 +51,21 @@ const BENCHES: readonly Bench[] = [
   keypress,
 ];
 
-/** A bench that fails runs once more. */
-const TRIES = 2;
+/** Maximum runs of a bench: a failed one runs once more. */
+const MAX_ATTEMPTS = 2;
 
 const USAGE = `Usage: scripts/bench/run [--short] [--only NAME[,NAME]] [--json FILE] [--plot FILE.svg] [--record]
 
 Measures the promises of teams: each figure with its goal, and next to it the machine's limit or the usual approach,
-measured in the same run. Only counts (bytes, forks, timers) fail the run, and a bench that fails twice; a time never does.
+measured in the same run. Only counts (bytes, forks, timers) and a bench that fails twice fail the run; a time never does.
 
   --short      run in half a minute: fewer samples, only the benches of CI
   --only NAME  run some of: ${BENCHES.map(({ name }) => name).join(" ")}
-  --json FILE  write the figures as JSON too
+  --json FILE  also write the figures as JSON
   --plot FILE  write the cost of one delivery by the team's history as SVG (needs the bench "history")
-  --record     lower the recorded bytes of loaded code (scripts/bench/loaded-code.json) where they have become fewer
+  --record     lower the recorded bytes of loaded code (scripts/bench/loaded-code.json) that have decreased
 
-Files are written to $TMPDIR, and to /dev/shm if it exists. --only runs its benches in full length.`;
+Files are written to $TMPDIR, and to /dev/shm if it exists. --only also runs benches that --short leaves out.`;
 
 const [dist = "", ...words] = process.argv.slice(2);
 async function run(): Promise<number> {
@@ -120,9 +120,9 @@ function optionsOf(args: readonly string[]) {
     const names = BENCHES.map(({ name }) => name);
     const only = values.only?.split(",") ?? names;
     const unknown = only.find((name) => !names.includes(name));
-    if (unknown !== undefined) throw new Error(`Unknown bench ${unknown}.`);
+    if (unknown !== undefined) throw new Error(`Unknown bench ${unknown}; nothing was run.`);
     if (values.plot !== undefined && !only.includes("history"))
-      throw new Error("--plot needs the bench history.");
+      throw new Error("--plot needs the bench history; nothing was run.");
     return values;
   } catch (error) {
     console.error(`scripts/bench/run: ${messageOf(error)}\n\n${USAGE}`);
@@ -141,8 +141,8 @@ async function measure(benches: readonly Bench[], setup: Setup): Promise<BenchRe
     const errors: BenchError[] = [];
     const figures = (await attempt(bench, setup, errors)) ?? (await attempt(bench, setup, errors)) ?? [];
     const { length } = errors;
-    if (length > 0) (length < TRIES ? unsteady : failed).push(...errors.slice(-1));
-    if (length < TRIES) console.log(section(bench.title, figures));
+    if (length > 0) (length < MAX_ATTEMPTS ? unsteady : failed).push(...errors.slice(-1));
+    if (length < MAX_ATTEMPTS) console.log(section(bench.title, figures));
     all.push(...figures.map((figure) => ({ bench: bench.name, ...figure })));
   }
   return { figures: all, failed, unsteady };
@@ -156,8 +156,8 @@ async function attempt(
 ): Promise<readonly Figure[] | undefined> {
   try {
     const figures = await bench.run(setup);
-    // Its processes and files would slow down the next bench.
-    await removeScratchAtRest();
+    // The processes and files of this bench would slow down the next one.
+    await removeScratchWhenEnded();
     return figures;
   } catch (error) {
     console.error(error);

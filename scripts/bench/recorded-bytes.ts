@@ -7,7 +7,7 @@ import { format } from "./table.ts";
 /** The recorded bytes of loaded code by figure, relative to the checkout. */
 const FILE = join("scripts", "bench", "loaded-code.json");
 
-/** The limit, as a multiple of the recorded bytes: a small feature does not break it, a heavy package does. */
+/** The limit, as a multiple of the recorded bytes: a small feature stays below it, a heavy package does not. */
 const ROOM = 1.1;
 
 type RecordedBytes = Readonly<Record<string, number>>;
@@ -17,7 +17,7 @@ function recordedBytes(checkout = ""): RecordedBytes {
   return JSON.parse(readFileSync(join(checkout, FILE), "utf8")) as RecordedBytes;
 }
 
-/** Returns the goal of a figure, a tenth above its recorded bytes. @throws Error if none are recorded */
+/** Returns the goal of a figure, a tenth above its recorded bytes. @throws Error if no bytes are recorded for it */
 export function recordedGoal(what: string, bytes: number, checkout = ""): Goal {
   const recorded = recordedBytes(checkout)[what];
   if (recorded === undefined) throw new Error(`loaded-code.json has no figure "${what}".`);

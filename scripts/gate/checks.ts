@@ -5,7 +5,7 @@ import type { BenchResults } from "../bench/figure.ts";
 import { format } from "../bench/table.ts";
 import type { CheckResult } from "./last-lines.ts";
 
-/** The last lines of a failed check that are repeated at the end of the run: its output is far above. */
+/** Number of output lines of a failed check that are repeated at the end of the run: the output itself is far above. */
 const LAST_LINES = 20;
 
 /** Runs a check, and prints its output. @param scratch a directory for its output */

@@ -1,7 +1,7 @@
 /**
  * `main [--counts | --no-checks] [vitest arguments]`, in the checkout: runs lint, types, layers, cuts and all tests; repeats failed tests
  * alone; and prints everything that failed in its last lines. `--counts` also checks the counts of the short bench; `--no-checks`
- * runs only tests. Its directory is temporary.
+ * runs only tests. The results go to the temporary directory of this program.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ import { quarantineFlaws, readQuarantine } from "./quarantine.ts";
 import { type RunResults, titleOf } from "./results.ts";
 import { runVitest } from "./run-vitest.ts";
 import { ownAbilities, readSkips, skipFlaws } from "./skips.ts";
-import { filesToRepeat, judge, MAX_TRIES, unsteadyFlaws } from "./verdict.ts";
+import { filesToRepeat, judge, MAX_ATTEMPTS, unsteadyFlaws } from "./verdict.ts";
 
 const OPTIONS = ["--counts", "--no-checks"];
 
@@ -26,10 +26,10 @@ function run(words: readonly string[], scratch: string): Summary {
   if (words.includes("--counts")) checks.push(benchCounts(scratch));
 
   const quarantined = new Set(quarantine.map(({ test }) => test));
-  const tries = runTests(scratch, selection, quarantined);
-  const ran = new Set(tries.flatMap(({ tests }) => tests.map(titleOf)));
+  const attempts = runTests(scratch, selection, quarantined);
+  const ran = new Set(attempts.flatMap(({ tests }) => tests.map(titleOf)));
   const isWhole = selection.length === 0;
-  const verdict = judge(tries, quarantined);
+  const verdict = judge(attempts, quarantined);
   return summarize(checks, verdict, [
     ...quarantineFlaws(quarantine, isWhole ? ran : undefined, Date.now()),
     ...(isWhole && process.env.CI ? skipFlaws(verdict.skipped, skips, ran, ownAbilities()) : []),
@@ -46,21 +46,21 @@ function checkSources(scratch: string): CheckResult[] {
   ];
 }
 
-/** Runs the tests, then failed files alone. @returns the results of all tries */
+/** Runs the tests, then failed files alone. @returns the results of all attempts */
 function runTests(
   scratch: string,
   selection: readonly string[],
   quarantined: ReadonlySet<string>,
 ): readonly RunResults[] {
   console.log("\n== tests");
-  const tries = [runVitest(scratch, selection)];
-  for (let round = 1; round < MAX_TRIES; round += 1) {
-    for (const file of filesToRepeat(tries, quarantined)) {
+  const attempts = [runVitest(scratch, selection)];
+  for (let round = 1; round < MAX_ATTEMPTS; round += 1) {
+    for (const file of filesToRepeat(attempts, quarantined)) {
       console.log(`\n== once more, alone: ${file}`);
-      tries.push(runVitest(scratch, [file]));
+      attempts.push(runVitest(scratch, [file]));
     }
   }
-  return tries;
+  return attempts;
 }
 
 /** Returns the last lines of a gate that could not run. */
@@ -75,7 +75,7 @@ try {
   drawSeed(process.env);
   summary = run(process.argv.slice(2), scratch);
 } catch (error) {
-  // The last lines have only its message.
+  // The last lines contain only its message.
   console.error(error);
   summary = notRun(error);
 }

@@ -1,4 +1,4 @@
-/** Tests that run and are reported, but do not decide: `test/quarantine.json`. */
+/** Tests that run and are reported, but whose failures do not fail the run: `test/quarantine.json`. */
 import { readList } from "./read-list.ts";
 
 export interface QuarantinedTest {
@@ -14,7 +14,7 @@ export const MAX_DAYS = 14;
 
 const DAY_MS = 86_400_000;
 
-/** Reads the quarantine. @throws Error if it is not a list of entries */
+/** Reads the quarantine. @throws Error if it cannot be read or is not a list of entries */
 export function readQuarantine(path: string): readonly QuarantinedTest[] {
   return readList(path, isEntry, '{"test", "reason", "since": "yyyy-mm-dd"}');
 }
@@ -42,13 +42,13 @@ export function quarantineFlaws(
 ): readonly string[] {
   const flaws =
     entries.length > MAX_ENTRIES
-      ? [`quarantine: it has ${entries.length} entries, at most ${MAX_ENTRIES} may be`]
+      ? [`quarantine: it has ${entries.length} entries, at most ${MAX_ENTRIES} are allowed`]
       : [];
   for (const { test, since } of entries) {
     const days = Math.floor((now - dayOf(since)) / DAY_MS);
-    if (days < 0) flaws.push(`quarantine: an entry begins in the future, on ${since}: ${test}`);
+    if (days < 0) flaws.push(`quarantine: the date of an entry is in the future (${since}): ${test}`);
     if (days > MAX_DAYS)
-      flaws.push(`quarantine: an entry is ${days} days old, at most ${MAX_DAYS} may be: ${test}`);
+      flaws.push(`quarantine: an entry is ${days} days old, at most ${MAX_DAYS} are allowed: ${test}`);
     if (ran !== undefined && !ran.has(test)) flaws.push(`quarantine: no test has this name: ${test}`);
   }
   return flaws;

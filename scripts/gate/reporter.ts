@@ -19,7 +19,7 @@ export default class GateReporter implements Reporter {
     const errors = [
       ...modules.flatMap(loadErrors),
       ...cutOff.map((file) => cutOffError(file, ofWorkers)),
-      // Vitest does not name the file of a worker that ended: each such end belongs to a file that was cut off.
+      // Vitest does not name the file of a worker that ended, but each such end belongs to a file that was cut off.
       ...[...others, ...ofWorkers.slice(cutOff.length)].map(outerError),
     ];
     const results: RunResults = { tests: modules.flatMap(resultsOf), errors };
@@ -27,13 +27,13 @@ export default class GateReporter implements Reporter {
   }
 }
 
-/** Returns whether a file ran to its end. If not (it never began, or its worker ended), it has to run again. */
+/** Returns whether a file ran to its end. If not (it never began, or its worker ended), it must run again. */
 function hasEnded(module: TestModule | undefined): boolean {
   const state = module?.state() ?? "queued";
   return state !== "queued" && state !== "pending";
 }
 
-/** Returns whether an error is the end of a worker, or a worker that did not start. */
+/** Returns whether an error means that a worker ended or did not start. */
 function isOfWorker({ message }: SerializedError): boolean {
   return /^\[vitest-pool/.test(message);
 }
@@ -45,11 +45,11 @@ function cutOffError(
   const why = new Set(reasons.map((error) => firstLine(error.cause ?? error).replace(/^Caused by: /, "")));
   return {
     file: relative(project.config.root, moduleId),
-    error: `It did not end: ${[...why].join("; ") || "no reason was reported"}`,
+    error: `The file did not end: ${[...why].join("; ") || "no reason was reported"}`,
   };
 }
 
-/** Returns the results of a file; without the tests that its worker's end cut off: its next try has them. */
+/** Returns the results of a file, without the tests that the end of its worker cut off: the next attempt runs them. */
 function resultsOf(module: TestModule): readonly TestResult[] {
   const tests = [...module.children.allTests()];
   return tests.filter((test) => hasEnded(module) || test.result().state !== "pending").map(resultOf);
@@ -60,13 +60,13 @@ function resultOf(test: TestCase): TestResult {
   return {
     file: test.module.relativeModuleId,
     name: test.fullName,
-    // A pending test of a file that ended did not end; the run was cancelled.
+    // A test that is still pending when its file has ended was cancelled with the run.
     state: state === "pending" ? "failed" : state,
-    errors: state === "pending" ? ["It did not end."] : errors.map(firstLine),
+    errors: state === "pending" ? ["The test did not end."] : errors.map(firstLine),
   };
 }
 
-/** Errors while a file was loaded, and errors of its hooks: no test has them. */
+/** Returns the errors while a file was loaded, and those of its hooks, which belong to no test. */
 function loadErrors(module: TestModule): OuterError[] {
   const suites = [...module.children.allSuites()].flatMap((suite) => suite.errors());
   return [...module.errors(), ...suites].map((error) => ({

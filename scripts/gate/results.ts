@@ -11,12 +11,12 @@ export interface TestResult {
   /** The titles from the outermost `describe` to the test, joined by " > ". */
   readonly name: string;
   readonly state: "passed" | "failed" | "skipped";
-  /** The first line of each error. A test that repeats itself can pass and have errors. */
+  /** The first line of each error. A test that Vitest retries can pass and have errors. */
   readonly errors: readonly string[];
 }
 
 export interface OuterError {
-  /** Undefined if it is unknown. */
+  /** Undefined if the file is unknown. */
   readonly file?: string | undefined;
   readonly error: string;
 }

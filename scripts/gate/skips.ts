@@ -6,15 +6,15 @@ export interface AllowedSkip {
   /** File and name, as the last lines of `scripts/test` name a test; a file or a group of tests covers all its tests. */
   readonly test: string;
   readonly reason: string;
-  /** Users with this ability may not skip it. */
+  /** Users with this ability must run the test. */
   readonly unless?: Ability;
 }
 
-/** Being root, and mounting a disk. */
+/** What a user can do: act as root, or mount a disk. */
 const ABILITIES = { root: () => process.getuid?.() === 0, mounts: mayMount };
 export type Ability = keyof typeof ABILITIES;
 
-/** Reads the allowed skips. @throws Error if the file is not a list of them */
+/** Reads the allowed skips. @throws Error if the file cannot be read or is not a list of them */
 export function readSkips(path: string): readonly AllowedSkip[] {
   return readList(path, isSkip, '{"test", "reason", "unless": "root" or "mounts"}');
 }
@@ -32,7 +32,7 @@ export function ownAbilities(): ReadonlySet<Ability> {
 }
 
 /**
- * Returns the problems of the skipped tests of a run in CI: otherwise two machines would run two different suites.
+ * Returns the problems with the skipped tests of a run in CI, where two machines must not run two different suites.
  * @param all the titles of all tests
  * @param abilities of this user
  */

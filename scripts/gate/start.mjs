@@ -1,4 +1,4 @@
-/** Runs a program of the gate: with `--stress` as the first word `stress.ts`, else `main.ts`. */
+/** Runs a program of the gate: `stress.ts` if the first word is `--stress`, else `main.ts`. */
 import { runBundled } from "../lib/run-bundled.mjs";
 
 const [first, ...others] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** `stress <test file>… [-n 50] [--load 4]`, in the checkout. Its directory is temporary. */
+/** `stress <test file>… [-n 50] [--load 4]`, in the checkout. The results go to the temporary directory of this program. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -24,7 +24,7 @@ function optionsOf(words: readonly string[]): Options {
     allowPositionals: true,
   });
   const [runs, load] = [Number(values.n), Number(values.load)];
-  if (positionals.length === 0) throw new Error("no test file is named");
+  if (positionals.length === 0) throw new Error("name at least one test file");
   if (!Number.isInteger(runs) || runs < 1) throw new Error("-n must be a positive whole number");
   if (!Number.isInteger(load) || load < 0 || load > 64)
     throw new Error("--load must be a whole number up to 64");
@@ -39,20 +39,20 @@ function stress({ files, runs, load }: Options, scratch: string): number {
   // This process does not wait for them, and they end with it.
   for (const child of busy) child.unref();
   const failures = new Map<string, { count: number; error: string }>();
-  let red = 0;
+  let failedRuns = 0;
   for (let run = 1; run <= runs; run += 1) {
     const { passed, failed } = judge([runVitest(scratch, files)], new Set());
     if (passed + failed.length === 0) throw new Error("no test ran");
-    if (failed.length > 0) red += 1;
+    if (failed.length > 0) failedRuns += 1;
     for (const { title, error } of failed)
       failures.set(title, { count: (failures.get(title)?.count ?? 0) + 1, error });
-    const load1 = loadavg()[0]?.toFixed(1);
-    console.log(`\nrun ${run} of ${runs}: ${failed.length} failed, ${red} red so far, load ${load1}`);
+    const counts = `${failed.length} failed tests, ${failedRuns} failed runs so far`;
+    console.log(`\nrun ${run} of ${runs}: ${counts}, load ${loadavg()[0]?.toFixed(1)}`);
   }
   for (const [title, { count, error }] of failures)
     console.log(`failed ${count} of ${runs}: ${title}: ${error}`);
-  console.log(`${runs - red} passed, ${red} failed`);
-  return red;
+  console.log(`${runs - failedRuns} passed, ${failedRuns} failed`);
+  return failedRuns;
 }
 
 try {

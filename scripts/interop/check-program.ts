@@ -16,7 +16,7 @@ import { Crew, type Member, type Places } from "./team/crew.ts";
 import { writeDiagnosis } from "./team/diagnosis.ts";
 import { within } from "./team/wait.ts";
 
-/** In the order of the table; `whole` looks back at the others. */
+/** In the order of the table; `whole` comes last, because it checks what the other rows left. */
 export const ROWS: readonly Row[] = [
   ...STARTS,
   ...WORK,
@@ -87,7 +87,7 @@ async function resultOf(row: Row, bench: Bench): Promise<Result> {
 function benchOf(crew: Crew, program: Program, another: Bench["another"]): Bench {
   const isMember = (name: string): boolean => crew.config().members.some((member) => member.name === name);
   const spawn = async (name: string, prompt: string, ...words: readonly string[]): Promise<string> => {
-    // A failed row may have left it.
+    // A failed row may have left the member.
     if (isMember(name)) await crew.teams("kill", name, "--force");
     const own = ["--cli", program.cli, "--prompt", prompt, "--teammate-mode", "tmux"];
     return crew.ok("spawn", name, ...own, ...words);

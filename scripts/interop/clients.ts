@@ -37,7 +37,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
     configure: ({ repo }, text) => write(join(repo, MCP_FILE), text),
     http: (url, token) => servers({ type: "http", url, headers: bearer(token) }),
     command: (prompt) => ({
-      // The options before take several values.
+      // `-p` ends the values of `--allowedTools`, which takes several.
       argv: [
         "claude",
         "--mcp-config",
@@ -53,7 +53,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
   "app-server": {
     name: "codex",
-    remark: "with `required = true`: otherwise a turn may begin without the tools of a server that is late",
+    remark: "with `required = true`: otherwise a turn may begin without the tools of a slow server",
     configure({ home }, text) {
       const path = join(home, ".codex/config.toml");
       const waiting = text.replace(
@@ -73,7 +73,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
     configure: mergeInto(".config/opencode/opencode.json"),
     http: (url, token) =>
       JSON.stringify({ mcp: { [SERVER]: { type: "remote", url, headers: bearer(token), enabled: true } } }),
-    // It quotes a text with blanks that is an argument.
+    // opencode quotes an argument that contains spaces.
     command: (prompt) => ({ argv: ["opencode", "run"], input: prompt }),
   },
   hooks: {

@@ -7,11 +7,11 @@ import type { Program } from "./program.ts";
 export interface Installed {
   readonly id: string;
   readonly version: string;
-  /** The directories of its command and, if it needs a newer Node.js, of that. */
+  /** The directories of its command and, if the program needs a newer Node.js, of that Node.js. */
   readonly bins: readonly string[];
 }
 
-/** Installs a program below the cache directory, unless it is installed already. @throws Error if npm fails */
+/** Installs a program below the cache directory, unless it is already installed. @throws Error if npm fails */
 export function install(program: Program, cache: string): Installed {
   const version = versionOf(program, cache);
   const directory = join(cache, `${nameOf(program)}-${version}`);
@@ -20,7 +20,7 @@ export function install(program: Program, cache: string): Installed {
   return { id: program.id, version, bins };
 }
 
-/** Installs Node.js, as packages of npm contain it, for a program that does not run on ours. */
+/** Installs Node.js from an npm package for a program that does not run on the Node.js of this process. */
 function newerNode({ node }: Program, cache: string): string[] {
   if (node === undefined || node <= Number(process.versions.node.split(".")[0])) return [];
   const name = `node-linux-${process.arch}`;
@@ -29,7 +29,7 @@ function newerNode({ node }: Program, cache: string): string[] {
   return [join(directory, "node_modules", name, "bin")];
 }
 
-/** Installs a package into a separate directory, unless it is installed already. */
+/** Installs a package into a separate directory, unless it is already installed. */
 function add(what: string, directory: string): void {
   if (existsSync(join(directory, "node_modules"))) return;
   const unfinished = `${directory}.new`;
@@ -42,7 +42,7 @@ function add(what: string, directory: string): void {
   renameSync(unfinished, directory);
 }
 
-/** Resolves a tag of npm to its version; without npm's registry the newest one in the cache. */
+/** Resolves an npm tag to its version; if the registry does not answer, returns the newest version in the cache. */
 function versionOf(program: Program, cache: string): string {
   if (/^\d/.test(program.version)) return program.version;
   try {
@@ -54,12 +54,12 @@ function versionOf(program: Program, cache: string): string {
     const kept = readdirSync(cache).filter((name) => name.startsWith(prefix) && !name.endsWith(".new"));
     const newest = kept
       .map((name) => name.slice(prefix.length))
-      // Not those of claude-agent-acp, for claude.
+      // For claude, this leaves out claude-agent-acp.
       .filter((version) => /^\d/.test(version))
       .sort(byNumbers)
       .at(-1);
     if (newest === undefined) throw error;
-    console.error(`The registry does not answer; ${program.package} ${newest} of the cache is used.`);
+    console.error(`The npm registry does not answer; using ${program.package} ${newest} from the cache.`);
     return newest;
   }
 }
@@ -82,7 +82,11 @@ function npm(words: readonly string[], cwd: string): string {
   });
 }
 
-/** Copies what the built program needs at run time: the unprivileged user may not be able to read the checkout. */
+/**
+ * Returns the directories of the packages that the built program needs at run time. They are copied, because the unprivileged user
+ * may not be able to read the checkout.
+ * @throws Error if npm lists no package
+ */
 export function runtimePackages(checkout: string): readonly string[] {
   const words = ["ls", "--omit=dev", "--all", "--parseable"];
   const listed = npm(words, checkout).trim().split("\n").slice(1);

@@ -5,12 +5,12 @@ const NOBODY = 65_534;
 const NEEDS =
   "scripts/interop needs Linux with unshare and setpriv (util-linux) and ip (iproute2), and either root or user namespaces for this user (util-linux 2.38 or newer).";
 
-/** How a command is run without a network, in its own space of processes, by an unprivileged user. */
+/** How a command is run without a network, in a PID namespace, by an unprivileged user. */
 export interface Isolation {
   /** The user of the isolated processes, as the rest of this machine sees it. */
   readonly uid: number;
   start(argv: readonly string[], env: Readonly<Record<string, string>>): ChildProcess;
-  /** Returns those of these paths that the isolated user cannot read. */
+  /** Returns the given paths that the isolated user cannot read. */
   unreadable(paths: readonly string[]): readonly string[];
 }
 
@@ -33,15 +33,15 @@ export function isolation(): Isolation {
       return spawn(file, words, { stdio: ["ignore", "pipe", "inherit"] });
     },
     unreadable(paths) {
-      const look = 'for path; do [ -r "$path" ] && [ -x "$path" ] || echo "$path"; done';
-      const [file = "", ...words] = own(["sh", "-c", look, "sh", ...paths]);
+      const script = 'for path; do [ -r "$path" ] && [ -x "$path" ] || echo "$path"; done';
+      const [file = "", ...words] = own(["sh", "-c", script, "sh", ...paths]);
       return execFileSync(file, words, { encoding: "utf8", timeout: 10_000 }).split("\n").filter(Boolean);
     },
   };
 }
 
-/** The shell stays the first process, so that it reaps zombies; its end ends every process of the space. */
-const SPACE = ["--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
+/** The shell stays the first process, so that it reaps zombies; when it ends, every process of the namespace ends. */
+const NAMESPACES = ["--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 const SHELL = ["sh", "-c", 'ip link set lo up && "$@"; exit $?', "sh"];
 
 function asRoot(argv: readonly string[]): string[] {
@@ -53,13 +53,13 @@ function asRoot(argv: readonly string[]): string[] {
     "--no-new-privs",
     "--",
   ];
-  return ["unshare", ...SPACE, "--", ...SHELL, ...user, ...argv];
+  return ["unshare", ...NAMESPACES, "--", ...SHELL, ...user, ...argv];
 }
 
-/** Only root of a user namespace may bring loopback up; an inner namespace then takes that right away again. */
+/** Only root of a user namespace may bring loopback up; an inner namespace then revokes that right. */
 function asUser(uid: number) {
   return (argv: readonly string[]): string[] => {
     const user = ["unshare", "--user", `--map-user=${uid}`, "--"];
-    return ["unshare", "--user", "--map-root-user", ...SPACE, "--", ...SHELL, ...user, ...argv];
+    return ["unshare", "--user", "--map-root-user", ...NAMESPACES, "--", ...SHELL, ...user, ...argv];
   };
 }

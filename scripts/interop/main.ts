@@ -25,7 +25,7 @@ import { checkedRows, isUnexplained, keepResults, keptColumns, withFormer } from
 import type { Result } from "./rows/row.ts";
 import { type Column, formerColumns, printed, writeSection } from "./table.ts";
 
-/** Maximum milliseconds for one program, and for the whole run. */
+/** Maximum milliseconds for one program; the limit of the whole run is this for each. */
 const LIMIT_OF_PROGRAM = 30 * 60_000;
 
 const [checkout = "", ...words] = process.argv.slice(2);
@@ -50,8 +50,8 @@ async function run(): Promise<number> {
   const unreadable = isolated.unreadable([process.execPath, ...installed.flatMap(({ bins }) => bins)]);
   if (unreadable.length > 0) {
     console.error(
-      `scripts/interop/run: the unprivileged user cannot read ${unreadable[0]}. Nothing was run.`,
-      "Choose a --cache, and a Node.js, that all users can read.",
+      `scripts/interop/run: the unprivileged user cannot read ${unreadable[0]}; nothing was run.`,
+      "Choose a --cache directory and a Node.js that all users can read.",
     );
     return 2;
   }
@@ -93,14 +93,14 @@ function installAll({ programs, cache }: Options): {
   return { installed, failed };
 }
 
-/** Whether a program is asked for, or is a member of the mixed team. */
+/** Whether a program was requested, or is a member of the requested mixed team. */
 function isNeeded({ id }: Program, programs: readonly string[]): boolean {
   return programs.includes(id) || (programs.includes(MIXED) && Object.values(MIXED_PROGRAMS).includes(id));
 }
 
 interface Checked {
   readonly columns: readonly Column[];
-  /** No program was left out, and the time was enough. */
+  /** True if no program was left out and the run did not exceed its time limit. */
   readonly isWhole: boolean;
 }
 
@@ -131,7 +131,7 @@ async function checkAll(
   const late = setTimeout(() => {
     isWhole = false;
     console.error(
-      `The run has taken more than ${limit / 60_000} minutes and ends. Continue it with --missing.`,
+      `The run took more than ${limit / 60_000} minutes and was ended. Continue it with --missing.`,
     );
     child.kill("SIGKILL");
   }, limit);
@@ -145,7 +145,7 @@ async function checkAll(
     }
     if (result === undefined) continue;
     results.get(id)?.push(result);
-    // A run that is ended early keeps what it has checked.
+    // A run that is ended early keeps the results so far.
     keepResults(cache, { id, version: versions.get(id) ?? "", results: [result] });
     console.error(
       `${id}: ${result.mark} ${result.row} ${(result.ms / 1000).toFixed(1)} s ${result.error ?? result.note ?? ""}`,
@@ -157,7 +157,7 @@ async function checkAll(
   return { columns, isWhole };
 }
 
-/** Copies the built program to where the isolated user can read it. @returns its path */
+/** Copies the built program to a directory that the isolated user can read. @returns its path */
 function copyProgram(scratch: string, { uid }: Isolation): string {
   const app = join(scratch, "app");
   cpSync(join(checkout, "dist"), join(app, "dist"), { recursive: true });

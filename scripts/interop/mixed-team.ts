@@ -23,7 +23,7 @@ const TEXT =
 const LIMIT = 6 * 60_000;
 const PATIENCE = 90_000;
 
-/** Lets one team of all programs finish a list of dependent tasks. @param picture where its screen is kept as SVG */
+/** Lets one team of several programs finish a list of dependent tasks. @param picture the path for an SVG of its screen */
 export async function mixedTeam(
   installed: readonly Installed[],
   places: Places,
@@ -102,7 +102,7 @@ async function work(
       for (const { id, from, summary } of await crew.approvals()) {
         if (asked.has(id)) continue;
         asked.set(id, `${from}: ${summary}`);
-        // The last request waits on the picture.
+        // The picture shows the last request, before its answer.
         if (!isPictured && asked.size === members.length)
           isPictured = await takePicture(crew, places, picture);
         await crew.ok("approve", id);
@@ -114,14 +114,14 @@ async function work(
   check(
     JSON.stringify([...asked.values()]) ===
       JSON.stringify(members.map((name) => `${name}: Bash(mkdir by-${name})`)),
-    "the requests",
+    "the members requested something else",
     [...asked.values()],
   );
   const missing = members.filter((name) => !crew.made(`by-${name}`));
   check(missing.length === 0, "missing work", missing);
   check(
     (await tasks(crew)).every(({ owner }, at) => owner === members[at]),
-    "the owners",
+    "the tasks have other owners",
     await tasks(crew),
   );
   await crew.leadGot("All tasks are done.", PATIENCE);
@@ -188,7 +188,7 @@ async function takePicture(crew: Crew, { teams }: Places, picture: string): Prom
   return true;
 }
 
-/** Replaces the home in a picture by `~`, with blanks after it. A narrow pane breaks its path into two lines. */
+/** Replaces the home in a picture with `~`, padded with spaces. A narrow pane breaks its path into two lines. */
 function withoutScratch(svg: string, home: string): string {
   const root = dirname(dirname(home));
   const rest = `${home.slice(root.length + 1)}/`;

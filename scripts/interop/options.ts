@@ -14,13 +14,13 @@ export interface Options {
   /** Path for the picture of the mixed team. */
   readonly picture: string | undefined;
   readonly keep: boolean;
-  /** Leaves out what the cache has a result of. */
+  /** Skips rows that have a result in the cache. */
   readonly missing: boolean;
   /** A factor for all limits. */
   readonly patience: number;
 }
 
-/** The programs, and the team of several. */
+/** The programs, and the mixed team. */
 const NAMES = [...PROGRAMS.map(({ id }) => id), MIXED];
 
 export const USAGE = `Usage: scripts/interop/run [options]
@@ -34,8 +34,8 @@ server on loopback, and with a private home and tmux server for each. Prints a t
                       known reason: to continue a run that was cut off
   --cache DIRECTORY   keep the installed programs, and the last result of each row and version, here (default:
                       $TMPDIR/teams-interop-cache)
-  --write FILE.md     write the table into the marked section of this file, with the kept results of the checks that
-                      this run leaves out, otherwise with those of the table there; a cell without a result is empty
+  --write FILE.md     write the table into the marked section of this file; a check that this run leaves out keeps its
+                      result in the cache, or else in that table; a cell without a result is empty
   --picture FILE.svg  save a picture of the mixed team at work
   --patience NUMBER   multiply all time limits, on a machine with other work
   --keep              keep the homes of the teams, with a failed-ROW.txt for each failed row
@@ -61,7 +61,7 @@ export function optionsOf(args: readonly string[], from: string): Options | unde
   });
   if (values.help) return undefined;
   const patience = Number(values.patience);
-  if (!(patience >= 1)) throw new Error("--patience needs a number from 1. Nothing was run.");
+  if (!(patience >= 1)) throw new Error("--patience must be a number of at least 1; nothing was run.");
   const cache = resolve(from, values.cache ?? join(tmpdir(), "teams-interop-cache"));
   mkdirSync(cache, { recursive: true });
   return {
@@ -86,6 +86,7 @@ export function optionsOf(args: readonly string[], from: string): Options | unde
 function listed(what: string, text: string | undefined, known: readonly string[]): readonly string[] {
   const names = text?.split(",") ?? known;
   const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`There is no ${what} ${unknown}. Known: ${known.join(" ")}`);
+  if (unknown !== undefined)
+    throw new Error(`Unknown ${what} ${unknown}; nothing was run. Known: ${known.join(" ")}`);
   return names;
 }

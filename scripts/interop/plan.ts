@@ -7,7 +7,7 @@ export interface Plan extends Places {
   readonly installed: readonly Installed[];
   /** Ids of the programs to check, and of the mixed team. */
   readonly chosen: readonly string[];
-  /** Where the picture of the mixed team is kept. */
+  /** Path for the picture of the mixed team. */
   readonly picture: string;
   /** A factor for all limits. */
   readonly patience: number;

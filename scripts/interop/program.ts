@@ -1,4 +1,4 @@
-/** A key that the fake model takes, in the form of a real one. */
+/** A key that the fake model accepts, in the form of a real one. */
 export const KEY = "sk-ant-api03-a-key-of-the-loopback-model";
 
 /** Where a program runs: everything that it reads and writes is in `home`. */
@@ -24,11 +24,11 @@ export interface Program {
   readonly answerKeys?: { readonly keys: readonly string[]; readonly isYes: boolean };
   /** Keys that interrupt a turn in its own screen; by default one Escape. */
   readonly interruptKeys?: readonly string[];
-  /** The command by which a person starts it; undefined without its own screen. */
+  /** The command with which a person starts it; undefined if it has no screen. */
   readonly plain?: readonly string[];
-  /** Why rows do not apply, by their ids. */
+  /** The reasons why rows do not apply, by the ids of the rows. */
   readonly notApplicable?: Readonly<Record<string, string>>;
-  /** Why rows fail because of the program, by their ids. */
+  /** The reasons why rows fail because of the program, by the ids of the rows. */
   readonly knownFailures?: Readonly<Record<string, string>>;
   /** Writes what a login and a first start would leave, and returns the variables for it. */
   prepare(home: Home): Readonly<Record<string, string>>;
@@ -36,14 +36,14 @@ export interface Program {
   readonly lacks: readonly Lack[];
 }
 
-/** One thing that `prepare` has written, and that a first start would not have. */
+/** Something that `prepare` wrote, and that is missing at a first start. */
 export interface Lack {
-  /** As the words after "without". */
+  /** The words after "without". */
   readonly of: string;
   remove(home: Home): void;
-  /** The names of variables that hold it too. */
+  /** The names of variables that also provide it. */
   readonly variables?: readonly string[];
-  /** The member waits for the person, or the start succeeds without it. */
+  /** The member waits for a person, or the start succeeds without it. */
   readonly shows: "needs-input" | "starts";
   /** A pattern that the activity of the member must match. */
   readonly named?: RegExp;

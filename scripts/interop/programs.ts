@@ -11,7 +11,7 @@ const TRUSTED_BY_GEMINI = ".gemini/trustedFolders.json";
 const LEADS_WITHOUT_SCREEN = "gemini leads only without its own screen";
 const OTHER_SCREEN = "it runs without its own screen";
 const NO_SCREEN = { screen: OTHER_SCREEN, quit: OTHER_SCREEN, escape: OTHER_SCREEN };
-/** The rows about the program itself. Of a program with two channels, only one column has them. */
+/** The rows about the program itself. If a program has two channels, only one column has these rows. */
 const same = (as: string) => {
   const why = `as ${as}: the same program`;
   return { adopt: why, join: why, client: why, http: why, "mcp-tools": why };
@@ -140,11 +140,11 @@ export const PROGRAMS: readonly Program[] = [
   {
     ...gemini("gemini-native"),
     channel: "hooks",
-    // Its screen has no yes: the hook asks before Gemini does.
+    // Its screen can only deny: the hook asks before Gemini does.
     answerKeys: { keys: ["Escape"], isYes: false },
     notApplicable: {
       ...NOT_CLAUDE,
-      plan: "its plan mode takes the team's tools away",
+      plan: "its plan mode removes the team's tools",
       ...{ run: LEADS_WITHOUT_SCREEN, "run-member": LEADS_WITHOUT_SCREEN },
     },
     // At a limit, the CLI waits and repeats its request.
@@ -272,14 +272,14 @@ function claude(id: string, version: string): Program {
       return {
         ...{ ANTHROPIC_BASE_URL: modelUrl, ANTHROPIC_API_KEY: KEY },
         ...{ DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
-        // Otherwise it tries for minutes before a turn fails.
+        // Otherwise it retries for minutes before a turn fails.
         CLAUDE_CODE_MAX_RETRIES: "3",
       };
     },
   };
 }
 
-/** Makes claude forget an answer of a person. */
+/** Returns a lack that makes claude forget an answer of a person. */
 function ofClaude(of: string, named: RegExp, change: (memory: string) => string): Lack {
   const remove = ({ home }: Home): void => {
     const file = join(home, ".claude.json");

@@ -6,7 +6,7 @@ import { PROGRAMS } from "./programs.ts";
 import type { Result } from "./rows/row.ts";
 import { type Column, type FormerColumn, titleOf } from "./table.ts";
 
-/** Keeps the results of a run for a later table. They replace those of the same rows and version. */
+/** Keeps the results of a run for a later table. They replace the results of the same rows and version. */
 export function keepResults(cache: string, { id, version, results }: Column): void {
   if (results.length === 0) return;
   const file = join(directoryOf(cache), `${id}@${version}.json`);
@@ -17,8 +17,8 @@ export function keepResults(cache: string, { id, version, results }: Column): vo
 }
 
 /**
- * Returns the kept results: the programs in their order, the versions of each from the oldest. A row without a result was not checked
- * with that version.
+ * Returns the kept results: the programs in their order, the versions of each with the oldest first. A row without a result was not
+ * checked with that version.
  */
 export function keptColumns(cache: string): readonly Column[] {
   return ordered(readdirSync(directoryOf(cache)).map((name) => read(join(directoryOf(cache), name))));
@@ -27,7 +27,7 @@ export function keptColumns(cache: string): readonly Column[] {
 /** Whether a row failed, and `knownFailures` does not say why. */
 export const isUnexplained = ({ mark, error }: Result): boolean => mark === "✗" && error === undefined;
 
-/** Returns the ids of the rows that need no further check with this version of a program. */
+/** Returns the ids of the rows that need no other check with this version of a program. */
 export function checkedRows(cache: string, id: string, version: string): readonly string[] {
   const file = join(directoryOf(cache), `${id}@${version}.json`);
   if (!existsSync(file)) return [];
@@ -51,7 +51,7 @@ export function withFormer(kept: readonly Column[], former: readonly FormerColum
   return ordered([...columns.values()]);
 }
 
-/** Returns the id of a program from the title of its column. One with a fixed version comes before the newest one. */
+/** Returns the id of a program from the title of its column. A program with a fixed version wins over the latest one. */
 function idOf(title: string, version: string): string | undefined {
   if (title === MIXED) return MIXED;
   const alike = PROGRAMS.filter(({ id }) => titleOf({ id, version }) === title);
@@ -61,10 +61,10 @@ function idOf(title: string, version: string): string | undefined {
 
 function ordered(columns: readonly Column[]): readonly Column[] {
   const order = [...PROGRAMS.map(({ id }) => id), MIXED];
-  const place = ({ id }: Column): number => order.indexOf(id);
+  const rank = ({ id }: Column): number => order.indexOf(id);
   return columns
-    .filter((column) => place(column) >= 0)
-    .sort((a, b) => place(a) - place(b) || byNumbers(a.version, b.version))
+    .filter((column) => rank(column) >= 0)
+    .sort((a, b) => rank(a) - rank(b) || byNumbers(a.version, b.version))
     .map(withReasons);
 }
 
@@ -76,7 +76,7 @@ function directoryOf(cache: string): string {
 
 const read = (file: string): Column => JSON.parse(readFileSync(file, "utf8")) as Column;
 
-/** Returns a kept column with the reasons as `PROGRAMS` words them now. */
+/** Returns a kept column with the current wording of the reasons in `PROGRAMS`. */
 function withReasons(column: Column): Column {
   const { notApplicable = {}, knownFailures = {} } = PROGRAMS.find(({ id }) => id === column.id) ?? {};
   const results = column.results.map((result): Result => {

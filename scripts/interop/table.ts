@@ -12,7 +12,7 @@ export interface Column {
 
 /** A column of an earlier table. */
 export interface FormerColumn extends Omit<Column, "id"> {
-  /** As {@link titleOf} words it, or `mixed`. */
+  /** As {@link titleOf} returns it. */
   readonly title: string;
 }
 
@@ -52,7 +52,7 @@ export function writeSection(file: string, rows: Texts, columns: readonly Column
 const CELL = /^([✓✗–])([⁰¹²³⁴⁵⁶⁷⁸⁹]*)$/;
 const MIXED_LINE = /^The mixed team of ([\d-]+): ([✓✗]) (.*?) \((.*)\)\.$/m;
 
-/** Reads the columns of the table in the marked section of a Markdown file. Rows with an unknown text are left out. */
+/** Reads the columns of the table in the marked section of a Markdown file. Leaves out rows with an unknown text. */
 export function formerColumns(file: string, rows: Texts): readonly FormerColumn[] {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   const section = text.slice(text.indexOf(BEGIN), Math.max(0, text.indexOf(END)));
@@ -118,11 +118,11 @@ function cellOf(column: Column, id: string, notes: readonly string[]): string {
 
 function noteOf(column: Column, id: string): string | undefined {
   const note = resultOf(column, id)?.note?.replaceAll(/\s+/g, " ");
-  // The error of a failure without a known reason can hold a whole screen.
+  // The error of a failure without a known reason can contain a whole screen.
   return note === undefined ? undefined : shortened(note, MAX_NOTE).replaceAll("|", "\\|");
 }
 
-/** Characters of a note. */
+/** Maximum characters of a note. */
 const MAX_NOTE = 160;
 
 /** Formats a number as superscript. */
@@ -140,7 +140,7 @@ function mixedLines(columns: readonly Column[]): string[] {
 
 /** Returns the first and the last day of the results of a column. */
 function datesOf({ results }: Column): string {
-  // Of a result of an earlier table, only the days of its column are known.
+  // For a result of an earlier table, only the days of its column are known.
   const dates = results.flatMap(({ date }) => date.split(" to ")).sort();
   const [first = "", last = ""] = [dates[0], dates.at(-1)];
   return first === last ? first : `${first} to ${last}`;
@@ -149,7 +149,7 @@ function datesOf({ results }: Column): string {
 const resultOf = ({ results }: Column, id: string): Result | undefined =>
   results.find(({ row }) => row === id);
 
-/** The name of the program with the version that was checked. */
+/** Returns the name of the program with the version that was checked, or `mixed`. */
 export function titleOf({ id, version }: Pick<Column, "id" | "version">): string {
   return id === MIXED ? MIXED : `${id.replace(/-(latest|[\d.]+)$/, "")} ${version}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Reads captured terminal screens: text with SGR sequences, as `tmux capture-pane -e -p` prints it. Its colours are those of a dark
- * or of a light terminal.
+ * Reads captured terminal screens: text with SGR sequences, as `tmux capture-pane -e -p` prints it. The colours are those of a dark
+ * or a light terminal.
  */
 import { eastAsianWidth } from "get-east-asian-width";
 
-/** The colours of a terminal: its background, its text, the frame and the title of a picture, and the sixteen named ones. */
+/** The colours of a terminal: its background, its text, the frame and the title of a picture, and the sixteen named colours. */
 // biome-ignore format: tables of colours
 export const THEMES = {
   dark: {
@@ -93,9 +93,9 @@ function applyFlag(style, n) {
 }
 
 function applyNamed(style, n, named) {
-  const ground = (n >= 40 && n < 48) || n >= 100 ? "bg" : "fg";
-  const index = NAMED_CODES.indexOf(ground === "bg" ? n - 10 : n);
-  if (index >= 0) style[ground] = named[index];
+  const target = (n >= 40 && n < 48) || n >= 100 ? "bg" : "fg";
+  const index = NAMED_CODES.indexOf(target === "bg" ? n - 10 : n);
+  if (index >= 0) style[target] = named[index];
 }
 
 const NAMED_CODES = [30, 31, 32, 33, 34, 35, 36, 37, 90, 91, 92, 93, 94, 95, 96, 97];
@@ -120,7 +120,7 @@ function hex(parts) {
   return `#${parts.map((part) => Math.max(0, Math.min(255, part)).toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Returns the colours of a cell; its background is undefined if it is that of the terminal. */
+/** Returns the colours of a cell; the background is undefined if the cell has that of the terminal. */
 export function colorsOf(style, { ink, ground }) {
   const { fg = ink, bg } = style;
   return style.inverse ? { fg: bg ?? ground, bg: fg } : { fg, bg };

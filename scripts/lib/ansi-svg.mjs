@@ -1,7 +1,7 @@
 /**
  * Draws captured terminal screens (text with SGR sequences, as `tmux capture-pane -e -p` prints it) as SVG:
  * exact cells, colours, bold, wide characters, and box drawing as lines, so that borders are closed in every
- * font. Several screens become a picture that moves.
+ * font. Several screens become an animation.
  */
 import { colorsOf, parseScreen, THEMES } from "./ansi-screen.mjs";
 
@@ -38,7 +38,7 @@ export function screenToSvg(text, options) {
 }
 
 /**
- * Draws screens one after the other, in an endless loop. A viewer that shows no animation shows the last one.
+ * Draws screens one after the other, in an endless loop. A viewer without animation shows the last one.
  * @param {{text: string, ms: number}[]} screens each with the milliseconds for which it is shown
  * @param {{columns: number, rows: number, title?: string, theme?: "dark" | "light"}} options as for {@link screenToSvg}
  */
@@ -52,7 +52,7 @@ export function screensToSvg(screens, { columns, rows, title, theme = "dark" }) 
     return screen.map((cells, y) => rowToSvg(cells, y, colors));
   });
   const shown = Array.from({ length: rows }, (_, y) =>
-    movingRow(
+    animatedRow(
       drawn.map((row) => row[y] ?? ""),
       screens,
     ),
@@ -71,7 +71,7 @@ export function screensToSvg(screens, { columns, rows, title, theme = "dark" }) 
 }
 
 /** Draws each version of a row once, for the time for which it is shown. */
-function movingRow(versions, screens) {
+function animatedRow(versions, screens) {
   const total = screens.reduce((sum, { ms }) => sum + ms, 0);
   const spans = [];
   let start = 0;
@@ -108,15 +108,15 @@ function titleBar(title, width, colors) {
 }
 
 function rowToSvg(cells, y, colors) {
-  const grounds = [];
+  const backgrounds = [];
   const marks = [];
   let x = 0;
   let run;
   for (const cell of cells) {
     const { fg, bg } = colorsOf(cell.style, colors);
-    const ground = grounds.at(-1);
-    if (bg !== undefined && ground?.bg === bg && ground.end === x) ground.end += cell.width;
-    else if (bg !== undefined) grounds.push({ x, end: x + cell.width, bg });
+    const last = backgrounds.at(-1);
+    if (bg !== undefined && last?.bg === bg && last.end === x) last.end += cell.width;
+    else if (bg !== undefined) backgrounds.push({ x, end: x + cell.width, bg });
     const drawn = drawing(cell.char, x, y, fg);
     if (drawn !== undefined) marks.push(drawn);
     else if (run !== undefined && joins(run, cell, x)) {
@@ -128,8 +128,8 @@ function rowToSvg(cells, y, colors) {
     }
     x += cell.width;
   }
-  // One rectangle for adjacent cells of a colour: single ones would show seams.
-  const pieces = grounds.map((ground) => rect(ground.x, y, [0, 0, ground.end - ground.x, 1], ground.bg));
+  // One rectangle for adjacent cells of a colour: separate ones would show seams.
+  const pieces = backgrounds.map((area) => rect(area.x, y, [0, 0, area.end - area.x, 1], area.bg));
   const texts = marks.map((mark) => (typeof mark === "string" ? mark : textOf(mark, y, colors)));
   return [...pieces, ...texts].join("");
 }
@@ -155,7 +155,7 @@ function isAscii(text) {
 function textOf({ text, x, end, style, fg }, y, { ink }) {
   const shown = text.trimEnd();
   const cells = end - x - (text.length - shown.length);
-  const look = [
+  const attributes = [
     fg === ink ? "" : ` fill="${fg}"`,
     style.bold ? ' font-weight="bold"' : "",
     style.italic ? ' font-style="italic"' : "",
@@ -163,10 +163,10 @@ function textOf({ text, x, end, style, fg }, y, { ink }) {
     style.underline ? ' text-decoration="underline"' : style.strike ? ' text-decoration="line-through"' : "",
   ].join("");
   const top = y * CELL.height + CELL.baseline;
-  const place = isAscii(shown)
+  const position = isAscii(shown)
     ? `x="${round(x * CELL.width)}" y="${top}" textLength="${round(cells * CELL.width)}"`
     : `x="${round((x + cells / 2) * CELL.width)}" y="${top}" text-anchor="middle"`;
-  return `<text ${place}${look}>${escapeXml(shown)}</text>`;
+  return `<text ${position}${attributes}>${escapeXml(shown)}</text>`;
 }
 
 function drawing(char, x, y, fg) {

@@ -1,5 +1,5 @@
 /**
- * Looks at an attached tmux session with its panes, borders, titles and status line: a real client attaches, inside a private
+ * Captures an attached tmux session with its panes, borders, titles and status line: a real client attaches, inside a private
  * tmux server of the window's size, so that no pane is resized.
  */
 import { execFileSync } from "node:child_process";
@@ -49,7 +49,7 @@ export function attachClient({ server, target, columns, rows }) {
   return { capture: () => callTmux([...own, "capture-pane", "-e", "-p", "-t", "=capture:"]), close };
 }
 
-/** Runs tmux outside of the caller's session. @returns its output */
+/** Runs tmux outside the caller's session. @returns its output */
 export function callTmux(words, options = {}) {
   const env = { ...process.env, ...options.env };
   delete env.TMUX;

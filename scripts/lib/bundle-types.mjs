@@ -8,7 +8,7 @@ const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from "([^"]+)";$/;
  * @param {string} entry the path of the entry's declarations, which only re-exports names
  * @param {(path: string) => string} read returns a file
  * @param {(from: string, specifier: string) => string} resolve returns the path of an imported file
- * @throws Error for a declaration that comes from a package, or that two files name alike
+ * @throws Error for a declaration that comes from a package, or whose name two files declare
  */
 export function bundleTypes(entry, read, resolve) {
   const found = new Map();
@@ -37,9 +37,9 @@ export function bundleTypes(entry, read, resolve) {
     if (from !== undefined) return include(pathOf(path, from.specifier), from.name);
     const text = declared.get(name);
     if (text === undefined) return;
-    const before = found.get(name);
-    if (before !== undefined) {
-      if (before.path !== path) throw new Error(`${name} is declared in ${before.path} and in ${path}.`);
+    const existing = found.get(name);
+    if (existing !== undefined) {
+      if (existing.path !== path) throw new Error(`${name} is declared in ${existing.path} and in ${path}.`);
       return;
     }
     found.set(name, { path, text });

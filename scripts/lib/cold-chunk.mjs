@@ -1,6 +1,6 @@
 /**
  * Returns a group for rolldown's `codeSplitting`: these sources and our modules that they import statically,
- * in one chunk with the code that they use of packages. Split by shared use it would be twenty chunks, and
+ * in one chunk with the package code that they use. Split by shared use, it would be twenty chunks, and
  * each file costs a fast command 0.1 ms to find, open and compile.
  * @param {string} name of the chunk
  * @param {string[]} roots absolute paths
@@ -16,7 +16,7 @@ export function coldChunk(name, roots) {
   };
 }
 
-/** Modules of packages are not followed: rolldown adds the used ones, and an index names many unused ones. */
+/** Does not follow modules of packages: rolldown adds the used ones, and the index of a package names many unused ones. */
 function ownClosureOf(roots, graph) {
   const closure = new Set(roots);
   // Iterating a Set also visits the entries that are added meanwhile.
@@ -28,7 +28,7 @@ function ownClosureOf(roots, graph) {
 }
 
 /**
- * Returns a group of exactly these sources, with the code that they use of packages.
+ * Returns a group of exactly these sources, with the package code that they use.
  * @param {string} name of the chunk
  * @param {string[]} sources absolute paths
  */

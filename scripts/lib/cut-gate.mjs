@@ -1,5 +1,5 @@
 /**
- * Finds text that is cut at a number of UTF-16 units, outside of src/text/characters/. Only types distinguish a text from a list, so this
+ * Finds text that is cut at a number of UTF-16 units, outside src/text/characters/. Only types distinguish a text from a list, so this
  * asks TypeScript's checker. Its API is called unstable: typescript is pinned in package-lock.json, and a change of the API fails
  * this check and its test, never silently.
  */
@@ -19,17 +19,17 @@ import { API, TypeFlags } from "typescript/unstable/sync";
 
 /** Files that may cut: the functions that everything else calls. */
 const HOMES = /\/src\/text\/characters\//;
-/** Names of constants and options that hold a limit. */
+/** Names of constants and options that contain a limit. */
 const LIMIT =
   /^(?:[A-Z][A-Z\d_]+|(?:max|limit|room|width|columns|budget|reach)(?:[A-Z]\w*)?|[a-z]\w*(?:Max|Limit|Room|Width))$/;
 /** More names of a parameter that is a limit. */
 const LIMIT_PARAMETER = /^(?:length|count|size|n|chars|characters)$/;
-/** Largest number of units that removes a known sign, such as `~/` or a quote. */
+/** Maximum number of units that a cut of a known sign removes, such as `~/` or a quote. */
 const SIGN = 2;
-/** Functions whose result has only ASCII characters, and the forms in which `toString` and `digest` give only these. */
+/** Functions whose result has only ASCII characters, and the forms in which `toString` and `digest` return only these. */
 const HASH = /^sha256$/;
 const ASCII_FORM = /^(?:\d+|hex|base64|base64url)$/;
-/** Variables that are followed to their values. */
+/** Maximum variables that are followed, one after the other, to a value. */
 const DEPTH = 5;
 
 const TEXT = TypeFlags.String | TypeFlags.StringLiteral | TypeFlags.TemplateLiteral | TypeFlags.Any;
@@ -130,7 +130,7 @@ function isText({ checker }, type) {
   return (type.flags & TEXT) !== 0;
 }
 
-/** True unless all places of a cut are found in a text, or remove a known sign. */
+/** True unless all positions of a cut were found in a text, or remove a known sign. */
 function mayDivide(project, { arguments: [start, end] }) {
   if (isNegative(start)) return isLimit(project, start.operand) || isLarge(start.operand);
   if (isLimit(project, start)) return true;
@@ -150,7 +150,7 @@ function isLarge(node) {
   return isNumericLiteral(node) && Number(node.text) > SIGN;
 }
 
-/** True for a number that does not depend on a text: a constant, an option, or what is computed from one. */
+/** True for a number that does not depend on a text: a constant, an option, or a value computed from one. */
 function isLimit(project, node, depth = 0) {
   if (isIdentifier(node)) return LIMIT.test(node.text) || isLimitVariable(project, node, depth);
   if (isPropertyAccessExpression(node)) return LIMIT.test(node.name.text);

@@ -25,7 +25,7 @@ require_node() {
   node -e '
     const [major, minor] = process.versions.node.split(".").map(Number);
     process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1);
-  ' || missing "Node.js 20.19 or newer is needed, this is $(node --version); install a newer one from https://nodejs.org."
+  ' || missing "Node.js 20.19 or newer is needed, but this is $(node --version); install a newer one from https://nodejs.org."
 }
 
 # Runs npm ci if node_modules does not match the lock file.
@@ -34,13 +34,13 @@ require_packages() {
   sum=$(cksum <package-lock.json)
   if [ -f node_modules/.package-lock.json ]; then
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return
-    # An install by hand, newer than the lock file.
+    # Packages that a person installed are newer than the lock file.
     [ node_modules/.package-lock.json -nt package-lock.json ] && return
   fi
   [ -w . ] || missing "The packages are not installed, and this user may not write to $PWD; run npm ci there once as its owner."
   # npm ci follows a link and empties the directory there, which may belong to another checkout.
   [ ! -L node_modules ] ||
-    missing "node_modules is a link, and what it leads to does not match package-lock.json; run npm ci there, or remove the link."
+    missing "node_modules is a link, and its target does not match package-lock.json; run npm ci there, or remove the link."
   printf 'Installing packages (npm ci) ...\n' >&2
   # The build needs the development packages, even if the environment says production.
   npm ci --include=dev --no-audit --no-fund --no-update-notifier --loglevel=error >&2 ||
@@ -104,7 +104,7 @@ require_tmux() {
   local version
   version=$(tmux -V 2>/dev/null | sed 's/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/')
   case $version in
-  [0-2]\ * | 3\ 0 | 3\ 1) missing "tmux 3.2 or newer is needed; this is $(tmux -V)." ;;
+  [0-2]\ * | 3\ 0 | 3\ 1) missing "tmux 3.2 or newer is needed, but this is $(tmux -V)." ;;
   esac
 }
 

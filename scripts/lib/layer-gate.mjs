@@ -63,7 +63,7 @@ function readModules(sources, report) {
   );
 }
 
-/** A file that does not parse counts as one violation and as importing nothing. */
+/** Parses a file. A file that does not parse counts as one violation, and imports nothing. */
 function parse(file, source, report) {
   try {
     return readModule(source, file);
@@ -154,7 +154,7 @@ function checkEffects(file, { members, globals, clocks }, report) {
     report(
       file,
       line,
-      "reads the time, which only os/ may; take a Clock as an argument, and make dates of its number",
+      "reads the time, which only os/ may; take a Clock as an argument, and create dates from its number",
     );
 }
 
@@ -171,7 +171,7 @@ function checkBarrel(file, { onlyReexports, starExports }, report) {
       report(file, line, "re-exports another file as a whole; export by name from where it is declared");
 }
 
-/** Import cycles of files, each as a list that begins with its first file in the alphabet. */
+/** Returns the import cycles of files, each as a list that begins with its first file in the alphabet. */
 function cyclesOf(modules) {
   const graph = new Map(
     [...modules].map(([file, { imports }]) => [file, imports.flatMap(({ target }) => target ?? [])]),
@@ -211,7 +211,7 @@ function reportCycle([file, ...rest], modules, report) {
   report(file, line, `is part of an import cycle: ${trail}; move what they share into a file below both`);
 }
 
-/** Cycles between the subfolders of one folder. Its loose files take no part. */
+/** Returns the cycles between the subfolders of one folder. Files directly in that folder do not count. */
 function folderCycles(modules) {
   const edges = new Map();
   const examples = new Map();
@@ -240,7 +240,7 @@ function subfolderOf(file) {
 function checkLazy(modules, report) {
   for (const entry of LAZY.entries) {
     const importer = new Map([[entry, undefined]]);
-    // The iteration of a Map reaches entries that are added during it.
+    // Iterating a Map also visits the entries that are added meanwhile.
     for (const [file] of importer) {
       const loads = (modules.get(file)?.imports ?? []).filter(({ kind }) => kind === "static");
       for (const { target } of loads)
@@ -290,7 +290,7 @@ function placeOf(file) {
   return file.split("/")[0];
 }
 
-/** A place as readers know it: folders with their slash. */
+/** Formats a place for a sentence: a folder ends with a slash. */
 function display(place) {
   return place.endsWith(".ts") ? place : `${place}/`;
 }

@@ -88,32 +88,32 @@ function plainString(node) {
     : undefined;
 }
 
-/** Whether a module only re-exports from others, in either syntax. */
+/** Whether a module only re-exports from other modules, in either syntax. */
 function onlyReexports(body) {
   const imported = new Set();
   for (const statement of body)
     for (const { local } of statement.type === "ImportDeclaration" ? statement.specifiers : [])
       imported.add(local.name);
-  const handsOn = (statement) =>
+  const reexports = (statement) =>
     statement.type === "ExportAllDeclaration" ||
     (statement.type === "ExportNamedDeclaration" &&
       !statement.declaration &&
       (statement.source || statement.specifiers.every(({ local }) => imported.has(local.name))));
   return (
-    body.some(handsOn) &&
-    body.every((statement) => statement.type === "ImportDeclaration" || handsOn(statement))
+    body.some(reexports) &&
+    body.every((statement) => statement.type === "ImportDeclaration" || reexports(statement))
   );
 }
 
-function visit(node, look) {
-  look(node);
+function visit(node, callback) {
+  callback(node);
   for (const value of Object.values(node)) {
     for (const child of Array.isArray(value) ? value : [value])
-      if (typeof child?.type === "string") visit(child, look);
+      if (typeof child?.type === "string") visit(child, callback);
   }
 }
 
-/** Line, from 1, of an offset. */
+/** Returns a function that returns the line of an offset, from 1. */
 function lineIndex(source) {
   const starts = [0];
   for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) starts.push(at + 1);

@@ -20,9 +20,13 @@ export const FORBIDDEN = [
   {
     from: "tmux",
     to: ["protocol", "schema"],
-    why: "the tmux driver knows no teams and could be published alone",
+    why: "the tmux driver does not know teams and could be published alone",
   },
-  { from: "agent", to: ["tmux"], why: "the agent knows no teams and no tmux; it receives tools and a model" },
+  {
+    from: "agent",
+    to: ["tmux"],
+    why: "the agent does not know teams or tmux; it receives tools and a model",
+  },
   { from: "backend", to: ["agent"], why: "a backend receives the function that runs a worker" },
 ];
 
@@ -60,7 +64,7 @@ export const PACKAGE_HOMES = [
   {
     names: ["@agentclientprotocol/sdk"],
     homes: ["runtime/acp/", "adapter/acp/"],
-    instead: "be an agent with runtime/acp/serve.ts, or a client with adapter/acp/acp-channel.ts",
+    instead: "implement an agent with runtime/acp/serve.ts, or a client with adapter/acp/acp-channel.ts",
   },
   { names: ["tar-stream"], homes: ["os/files/"], instead: "write and read archives through os/files/tar.ts" },
   {

@@ -53,7 +53,7 @@ export function withLazyRequires(code, isLazyChunk = () => false) {
     : withHeader(lazy, `const lazyModules = {\n${getters.join(",\n")}\n};\n${LOADED}`);
 }
 
-/** Replaces the getter: later uses cost as little as those of a plain import. */
+/** A function that replaces the getter: later uses cost as little as those of a plain import. */
 const LOADED = `function loaded(modules, name, value) {
 	Object.defineProperty(modules, name, { value });
 	return value;

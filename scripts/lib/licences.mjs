@@ -16,7 +16,7 @@ export function licencesOf(modules) {
     })
     .sort((a, b) => (a.title < b.title ? -1 : 1));
   const sections = parts.map(({ title, text }) => `${title}\n\n${text.trim()}\n`);
-  return `The files of this directory contain code of these packages.\n\n${sections.join(`\n${"-".repeat(80)}\n\n`)}`;
+  return `The files in this directory contain code from these packages.\n\n${sections.join(`\n${"-".repeat(80)}\n\n`)}`;
 }
 
 /** Returns the directory of the package of a module; undefined for our own modules. */
@@ -33,5 +33,5 @@ function licenceIn(directory) {
 
 function holderOf(author) {
   const holder = typeof author === "object" ? author?.name : author;
-  return `The package contains no text of its licence.${holder ? ` Its author: ${holder}.` : ""}`;
+  return `The package does not contain the text of its licence.${holder ? ` Its author: ${holder}.` : ""}`;
 }

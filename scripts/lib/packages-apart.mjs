@@ -22,7 +22,7 @@ export const EXTERNAL = new RegExp(
 );
 
 /**
- * Bundles the packages apart as ES modules, which share their common parts.
+ * Bundles these packages as separate ES modules, which share their common parts.
  * @param {string} root of the checkout
  * @param {string} dir the directory of the output
  * @returns the file of each package below `dir`, and the ids of all modules
@@ -52,7 +52,7 @@ export async function bundlePackages(root, dir) {
 }
 
 /**
- * Returns a rolldown plugin: our code imports the packages from their files.
+ * Returns a rolldown plugin that makes our code import the packages from their files.
  * @param {Record<string, string>} files by the name of the package, relative to the directory of the output
  */
 export function importsFrom(files) {

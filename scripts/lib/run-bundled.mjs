@@ -1,6 +1,6 @@
 /**
  * Runs TypeScript programs of scripts/ with every supported Node: bundles them into files in a temporary directory, which exists while
- * the first of them runs.
+ * the program `main` runs.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ export async function runBundled(programs, { words, env = process.env, external 
       stdio: "inherit",
       env,
     });
-    // Ctrl-C reaches the child too; it cleans up and ends, and this process after it.
+    // Ctrl-C reaches the child too; it cleans up and ends, and then this process ends.
     for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
     const [code] = await once(child, "exit");
     process.exitCode = code ?? 1;

@@ -11,7 +11,7 @@ export interface CastHeader {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Output, a resize (`80x24`), a marker (its label); input and codes of later versions are read, and not used. */
+/** Output, a resize (`80x24`), a marker (its label); input and codes of later versions are read but ignored. */
 export type CastCode = "o" | "r" | "m";
 
 /** A line after the header. */
@@ -22,7 +22,7 @@ export interface CastEvent {
   readonly data: string;
 }
 
-/** A larger terminal does not exist; a hostile header could make a player allocate without limit. */
+/** Maximum columns or rows: no terminal has more, and a hostile header must not make a player allocate without limit. */
 const MAX_CELLS = 10_000;
 
 export function headerLine(header: CastHeader): string {
@@ -34,7 +34,7 @@ export function eventLine(seconds: number, code: CastCode, data: string): string
   return JSON.stringify([Number(seconds.toFixed(6)), code, data]);
 }
 
-/** @throws TeamError CORRUPT_FILE if it is not the header of version 2 */
+/** Parses the first line. @throws TeamError CORRUPT_FILE if it is not a header of version 2 */
 export function parseHeader(line: string, path: string): CastHeader {
   const value = parsed(line);
   const { version, width, height, timestamp, title, env } = (value ?? {}) as Record<string, unknown>;
@@ -42,7 +42,7 @@ export function parseHeader(line: string, path: string): CastHeader {
     const found =
       version === undefined || version === 2 ? "its first line is not a header" : `its version is ${version}`;
     throw new TeamError("CORRUPT_FILE", `${path} cannot be played: ${found}.`, {
-      hint: "Name a recording in the format asciicast v2, or list those of the team: teams replay --json",
+      hint: "Name a recording in asciicast v2 format, or list the team's recordings: teams replay --json",
     });
   }
   return {

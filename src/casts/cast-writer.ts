@@ -3,7 +3,7 @@ import { steadyNow } from "../os/clock.ts";
 import { openWholeLines, type WholeLines } from "../os/files/whole-lines.ts";
 import { type CastCode, eventLine } from "./cast-format.ts";
 
-/** A recording that has this many bytes ends: a program that prints without end must not fill the disk. */
+/** Maximum bytes of a recording, which then ends: a program that prints without end must not fill the disk. */
 export const MAX_CAST_BYTES = 256 * 1024 * 1024;
 
 export interface CastWriterOptions {
@@ -36,7 +36,7 @@ export class CastWriter {
     if (this.#isOver || data === "") return;
     const line = eventLine((steadyNow() - this.#start) / 1000, code, data);
     if (this.#lines.size + line.length > this.#maxBytes) {
-      this.#end("the recording has reached its largest size");
+      this.#end("the recording has reached its maximum size");
       return;
     }
     try {

@@ -10,9 +10,9 @@ import type { Recording } from "./recording.ts";
 const SHOWN_MS = 10_000;
 
 /**
- * Closes the pipe of a pane whose recording ended before it: tmux notices the end of a reader only at the next output. Call it in the
- * recorder, while its input is open: then the pipe is its own.
- * @param why shown to the users who look at the pane
+ * Closes the pipe of a pane whose recording ended before the pane: tmux notices the end of a reader only at the next output. Call it in
+ * the recorder while its input is open: until then, the pipe is its own.
+ * @param why shown to the users who look at the pane; undefined shows nothing
  * @throws TeamError TMUX_ERROR
  */
 export async function closePipe({ pane, socket, agent }: Recording, why: string | undefined, env: Env) {

@@ -10,12 +10,12 @@ import { shortened } from "../text/characters/cut-text.ts";
 import { gridText } from "../text/terminal-text.ts";
 import type { Recording } from "./recording.ts";
 
-/** Characters of a marker. */
+/** Maximum characters of a marker. */
 const MAX_LABEL = 160;
 
 /** The messages to one agent, as markers. */
 export interface MessageMarkers {
-  /** Reports the messages since the last call: for a file system without watches. */
+  /** Reports the messages since the last call, for a file system that cannot be watched. */
   poll(): void;
   close(): void;
 }
@@ -59,7 +59,7 @@ function openJournal(path: string): OpenLines | undefined {
     appendPrivate(path, "");
     return openLines(path);
   } catch {
-    // The team is deleted already, or its disk cannot be written: the screen is recorded without markers.
+    // The team was already deleted, or its disk cannot be written: the screen is recorded without markers.
     return undefined;
   }
 }

@@ -15,7 +15,7 @@ import { endSequence } from "./end-sequence.ts";
 import type { Recording } from "./recording.ts";
 
 const OPENED = "OPENED";
-const OTHER_PIPE = "its pane has another pipe (pipe-pane)";
+const OTHER_PIPE = "its pane is already piped to another program (pipe-pane)";
 
 interface RecordingOptions {
   readonly directory: string;
@@ -31,9 +31,9 @@ interface RecordingOptions {
     readonly team: Pick<TeamPaths, "journal">;
     readonly agent: Pick<AgentPaths, "status" | "outputCopy">;
   };
-  /** The agent reads the output of its pane, which has one pipe. */
+  /** The agent also reads the output of its pane: the recorder passes it on, since a pane has only one pipe. */
   readonly copies?: boolean;
-  /** The device of this process's terminal, if the pane is the user's: only then must the pane be its own. */
+  /** The device of this process's terminal, if the pane is the user's: the pane must then be on this terminal. */
   readonly ownTerminal?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export type OpenedRecording =
   | {
       readonly kind: "open";
       readonly path: string;
-      /** The agent's last output in a pane of the user. */
+      /** The sequence that an agent in a user's pane prints last; empty in other panes. */
       readonly last: string;
     }
   /** A recorder of an earlier start in this pane still runs. */
@@ -49,8 +49,8 @@ export type OpenedRecording =
   | { readonly kind: "refused"; readonly why: string };
 
 /**
- * Records the pane of this process, by `pipe-pane` into a separate process that outlives this one. tmux hands every byte over, and
- * waits for no reader: a recorder that hangs or dies does not affect the pane. A pane has one pipe; the pipe of a user is left alone.
+ * Records the pane of this process, by `pipe-pane` into a separate process that outlives this one. tmux passes on every byte and
+ * waits for no reader: a recorder that hangs or dies does not affect the pane. A pane has one pipe; a user's pipe is left alone.
  * @throws TeamError PERMISSION_DENIED, TMUX_ERROR; a system error if the file cannot be created
  */
 export async function openRecording(options: RecordingOptions): Promise<OpenedRecording> {
@@ -123,7 +123,7 @@ function print(pane: string, text: string): TmuxCommand {
   return ["display-message", "-p", "-t", pane, text];
 }
 
-/** A device's path has no blank. */
+/** The path of the device comes last and contains no space. */
 const FACTS = `#{pane_width} #{pane_height} #{pane_pipe} #{?#{${TAG.cast}},1,0} #{pane_tty}`;
 
 interface PaneFacts {

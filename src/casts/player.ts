@@ -5,16 +5,16 @@ import type { Timeline, TimelineEvent } from "./timeline.ts";
 interface PlayerOptions {
   /** Writes to the terminal. */
   readonly out: (text: string) => void;
-  /** Waits until the time is over, or the signal aborts. */
+  /** Waits until the time has passed, or the signal aborts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  /** Milliseconds of a clock that only grows. */
+  /** Milliseconds of a steady clock. */
   readonly now?: () => number;
   readonly speed: number;
   /** Maximum pause in seconds; longer pauses of the recording are shortened. */
   readonly idleLimit: number;
   /** Index of the marker at which to begin. */
   readonly from?: number | undefined;
-  /** Called when its state changes: it plays, pauses, or has jumped. */
+  /** Called when the player's state changes: it plays, pauses, or has jumped. */
   readonly onChange?: (state: PlayerState) => void;
 }
 
@@ -28,12 +28,12 @@ export interface PlayerState {
 
 /** An empty screen of the same terminal. */
 const EMPTY_SCREEN = `${RESET_OUTPUT}\x1b[2J\x1b[H`;
-/** Events of a jump between two reads of the keys. */
+/** Events that a jump applies between two reads of the keys. */
 const JUMP_EVENTS = 500;
 /** Seconds after a marker within which "previous" means the one before it. */
 const AT_MARKER = 1;
 
-type Wish = { readonly kind: "marker"; readonly index: number } | { readonly kind: "step" };
+type Command = { readonly kind: "marker"; readonly index: number } | { readonly kind: "step" };
 
 /** Plays a timeline in real time. Its methods may be called while it plays. */
 export class Player {
@@ -44,11 +44,11 @@ export class Player {
   #filter = outputFilter();
   #next: TimelineEvent | undefined;
   #time = 0;
-  /** The number of markers that were passed. */
+  /** Number of markers played so far. */
   #passed = 0;
   #isPaused = false;
   #isOver = false;
-  #wishes: Wish[] = [];
+  #commands: Command[] = [];
   #wake = new AbortController();
 
   constructor(timeline: Timeline, options: PlayerOptions) {
@@ -56,7 +56,7 @@ export class Player {
     this.#options = options;
     this.#now = options.now ?? steadyNow;
     this.#events = timeline.events();
-    if (options.from !== undefined) this.#wish({ kind: "marker", index: options.from });
+    if (options.from !== undefined) this.#enqueue({ kind: "marker", index: options.from });
   }
 
   /** Plays until the end, or until it is stopped. */
@@ -64,9 +64,9 @@ export class Player {
     this.#take();
     let due = this.#dueAfter(this.#now());
     for (;;) {
-      const wish = this.#isOver ? undefined : this.#wishes.shift();
-      if (wish !== undefined) {
-        await this.#fulfil(wish);
+      const command = this.#isOver ? undefined : this.#commands.shift();
+      if (command !== undefined) {
+        await this.#execute(command);
         due = this.#dueAfter(this.#now());
         continue;
       }
@@ -91,17 +91,17 @@ export class Player {
   /** Pauses, and shows the next output. */
   step(): void {
     this.#isPaused = true;
-    this.#wish({ kind: "step" });
+    this.#enqueue({ kind: "step" });
   }
 
   nextMarker(): void {
-    if (this.#passed < this.#timeline.markers.length) this.#wish({ kind: "marker", index: this.#passed });
+    if (this.#passed < this.#timeline.markers.length) this.#enqueue({ kind: "marker", index: this.#passed });
   }
 
   previousMarker(): void {
     const last = this.#timeline.markers[this.#passed - 1];
     const isAtLast = last !== undefined && this.#time - last.time < AT_MARKER;
-    this.#wish({ kind: "marker", index: this.#passed - (isAtLast ? 2 : 1) });
+    this.#enqueue({ kind: "marker", index: this.#passed - (isAtLast ? 2 : 1) });
   }
 
   stop(): void {
@@ -109,8 +109,8 @@ export class Player {
     this.#wake.abort();
   }
 
-  #wish(wish: Wish): void {
-    this.#wishes.push(wish);
+  #enqueue(command: Command): void {
+    this.#commands.push(command);
     this.#wake.abort();
   }
 
@@ -120,10 +120,10 @@ export class Player {
     this.#options.onChange?.({ isPaused: this.#isPaused, time: this.#time, label });
   }
 
-  async #fulfil(wish: Wish): Promise<void> {
-    if (wish.kind === "step") {
+  async #execute(command: Command): Promise<void> {
+    if (command.kind === "step") {
       while (this.#next !== undefined && this.#apply() !== "o");
-    } else await this.#jump(wish.index);
+    } else await this.#jump(command.index);
     this.#changed();
   }
 

@@ -20,15 +20,15 @@ export interface CastSummary {
   /** Seconds. */
   readonly length: number;
   readonly markers: readonly CastMarker[];
-  /** The numbers of the first malformed lines. */
+  /** The line numbers of the first malformed lines. */
   readonly badLines: readonly number[];
-  /** How many lines are malformed. */
+  /** Number of malformed lines. */
   readonly bad: number;
 }
 
-/** Malformed lines that are named. */
-const NAMED = 5;
-/** Bytes of the longest file: its times must stay precise, and a reader must end. */
+/** Maximum malformed lines that are listed in `badLines`. */
+const MAX_LISTED = 5;
+/** Maximum markers that are read: a hostile file must not fill the memory. */
 const MAX_MARKERS = 100_000;
 
 /**
@@ -44,7 +44,7 @@ export function summarizeCast(path: string): CastSummary {
   for (const { event, number } of lines) {
     if (event === undefined) {
       bad += 1;
-      if (badLines.length < NAMED) badLines.push(number);
+      if (badLines.length < MAX_LISTED) badLines.push(number);
       continue;
     }
     length = Math.max(length, event.time);
@@ -55,13 +55,13 @@ export function summarizeCast(path: string): CastSummary {
 }
 
 interface CastLine {
-  /** From 1, the header's. */
+  /** Line number in the file; the header is line 1. */
   readonly number: number;
   /** Undefined if the line is malformed. */
   readonly event: CastEvent | undefined;
 }
 
-/** Opens a recording; its lines are read when they are asked for. @throws as {@link summarizeCast} */
+/** Opens a recording; its lines are read lazily. @throws as {@link summarizeCast} */
 export function openCast(path: string): { readonly header: CastHeader; readonly lines: Generator<CastLine> } {
   const texts = textsOf(path);
   const first = texts.next();

@@ -15,7 +15,7 @@ export type RecordingEnd = "pane ended" | { readonly why: string | undefined };
 /**
  * Records the output of a pane until it ends. Wakes only for output, for messages and for changes of state.
  * @param input the bytes that the pane's programs print
- * @returns how the recording has ended: with its pane, with its agent (no reason), or by a failure
+ * @returns how the recording ended: with its pane, with its agent (no reason), or by a failure
  * @throws TeamError PERMISSION_DENIED; a system error if the file cannot be opened
  */
 export async function recordPane(
@@ -64,14 +64,14 @@ export async function recordPane(
 }
 
 interface PaneText {
-  /** Returns the text so far, and whether the recording is over. */
+  /** Returns the text to record, and whether the recording is over. */
   push(bytes: Uint8Array): { readonly text: string; readonly isOver: boolean };
-  /** Returns the held text at the end. */
+  /** Returns the rest of the text, at the end of the output. */
   end(): string;
 }
 
 /**
- * Decodes the output. In a pane of the user's, the recording ends with the agent: at the sequence that it prints last, or if its process
+ * Decodes the output. In a user's pane, the recording ends with the agent: at the sequence that it prints last, or if its process
  * is gone.
  */
 function outputOf({ owner }: Recording): PaneText {
@@ -91,7 +91,7 @@ function outputOf({ owner }: Recording): PaneText {
       held = "";
       const at = text.indexOf(last);
       if (at >= 0) return { text: text.slice(0, at), isOver: true };
-      // After a killed agent, the pane's shell prints.
+      // The agent was killed, so this is output of the pane's shell.
       if (process === undefined || livenessOf(process) === "dead") return { text: "", isOver: true };
       const begun = startedLength(text, last);
       held = text.slice(text.length - begun);

@@ -20,13 +20,13 @@ const recording = z.object({
   status: z.string(),
   /** A FIFO that gets a copy of the output, for a member whose process reads the screen. */
   copy: z.optional(z.string()),
-  /** For an agent in a pane of the user's: its process, and the word of the sequence that ends the recording. */
+  /** For an agent in a user's pane: its process, and the word of the sequence that ends the recording. */
   owner: z.optional(z.object({ pid: z.number(), word: z.string() })),
 });
 /** The settings of a pane's recorder: the argument of its command. */
 export type Recording = z.infer<typeof recording>;
 
-/** @throws TeamError INVALID_INPUT */
+/** Parses the argument of a recorder. @throws TeamError INVALID_INPUT */
 export function parseRecording(text: string): Recording {
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 /**
  * Reduces recorded output to drawing: text, colours, cursor moves, erasing, scrolling, the alternate screen. A recording may come
- * from anywhere, and a terminal obeys what it prints. Left out are the clipboard (OSC 52), titles, colours of the palette, files and
+ * from anywhere, and a terminal obeys its output. Leaves out the clipboard (OSC 52), titles, colours of the palette, files and
  * notifications, everything that makes a terminal answer or send input (device attributes and status, DECRQSS, XTGETTCAP, ENQ, mouse,
  * focus and paste modes), window operations, printing, and clearing the scrollback. A sequence may be split between two pieces.
  */
@@ -8,11 +8,12 @@ export interface OutputFilter {
   push(text: string): string;
 }
 
-/** Characters of a sequence; a longer one is left out. */
+/** Maximum characters of a control sequence; a longer one is left out. */
 const MAX_SEQUENCE = 128;
+/** Maximum characters of a hyperlink. */
 const MAX_LINK = 2_048;
 
-/** Final bytes of control sequences without a prefix that only draw, each with up to 32 numbers. */
+/** Control sequences without a prefix that only draw: numbers, then the final byte. */
 const DRAWING = /^[\d;:]*[@A-HJKLMPSTXZ`adefmrsu]$/;
 /** REP: its count is bounded, since 10 bytes could otherwise print without end. */
 const REPEATING = /^(\d{0,4})b$/;
@@ -30,7 +31,7 @@ const ESCAPES = /^(?:[78DEHM]|[()*+][AB0])$/;
 /** The sequences that reset the modes that {@link outputFilter} lets through. */
 export const RESET_OUTPUT =
   "\x1b[?2026l\x1b[?1049l\x1b[?1047l\x1b[!p\x1b[r\x1b[4l\x1b[20l\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?25h\x1b[0 q\x1b(B\x1b)B\x0f\x1b[0m\x1b]8;;\x1b\\";
-/** A full reset, without that of the scrollback. */
+/** A full reset that keeps the scrollback. */
 const CLEAR = "\x1b[!p\x1b[r\x1b[0m\x1b[?1049l\x1b[2J\x1b[H";
 
 type State = "text" | "escape" | "csi" | "osc" | "string";
@@ -38,7 +39,7 @@ type State = "text" | "escape" | "csi" | "osc" | "string";
 export function outputFilter(): OutputFilter {
   let state: State = "text";
   let held = "";
-  /** A string control may end by ESC and a backslash. */
+  /** The last character of a string was ESC; a backslash then ends the string. */
   let isEscaped = false;
   const begin = (next: State): string => {
     state = next;
@@ -112,7 +113,7 @@ export function outputFilter(): OutputFilter {
 const PLAIN = /^[\x20-\x7e\r\n\t]*$/;
 /** Backspace, tab, line ends, shift out and in (character sets). Not BEL: a jump would ring it a hundred times. */
 const DRAWN_CONTROLS = "\b\t\n\v\f\r\x0e\x0f";
-/** Changes of the writing direction, which disguise words. */
+/** Controls of the writing direction, which can disguise text. */
 const UNSEEN = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /** Returns a control sequence if it only draws. @param body after `ESC [` */

@@ -4,8 +4,8 @@ import { watchDirectory } from "../os/files/watch.ts";
 import { AGENT_STATES, type AgentState } from "../schema/status.ts";
 
 /**
- * Reports each change of an agent's state. Reads its status record only when that changes.
- * @returns stops
+ * Reports each change of an agent's state. Reads the agent's status record only when the record changes.
+ * @returns a function that stops the reports
  */
 export function followStates(path: string, onMarker: (label: string) => void): () => void {
   let last: AgentState | undefined;
@@ -27,7 +27,7 @@ function stateIn(path: string): AgentState | undefined {
     const { state } = JSON.parse(readText(path) ?? "{}") as { readonly state?: unknown };
     return AGENT_STATES.find((one) => one === state);
   } catch {
-    // Half a record of a killed writer, or no right to read it: the screen is recorded without this marker.
+    // A killed writer left half a record, or it cannot be read: the screen is recorded without this marker.
     return undefined;
   }
 }

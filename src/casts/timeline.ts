@@ -29,7 +29,7 @@ export function timelineOf(summaries: readonly CastSummary[]): Timeline {
   const parts: { readonly summary: CastSummary; readonly offset: number }[] = [];
   let end = 0;
   for (const summary of sorted) {
-    // A recording whose clock was wrong begins after the one before it.
+    // Even if a clock was wrong, a recording begins after the previous one.
     const offset = Math.max(end, (summary.header.timestamp ?? origin) - origin);
     parts.push({ summary, offset: parts.length === 0 ? 0 : offset });
     end = (parts.at(-1)?.offset ?? 0) + summary.length;
@@ -54,7 +54,7 @@ export function timelineOf(summaries: readonly CastSummary[]): Timeline {
         let time = offset;
         for (const { event } of openCast(summary.path).lines) {
           if (event === undefined || !isPlayed(event.code)) continue;
-          // Times that run backwards would make a player wait for the past.
+          // A file's times may run backwards; a player needs times that never decrease.
           time = Math.max(time, event.time + offset);
           yield { time, code: event.code, data: event.data };
         }

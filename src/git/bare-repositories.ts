@@ -5,7 +5,7 @@ import { git } from "./git.ts";
 import { variablesOf } from "./hidden-changes.ts";
 import { gitDirectoriesOf } from "./repository.ts";
 
-/** Whether a directory has the parts by which git recognizes its own directory, such as a bare repository. */
+/** Whether a directory contains the entries by which git recognizes a repository, such as a bare one. */
 export function looksBare(directory: string | Buffer): boolean {
   const inside = (name: string): string | Buffer =>
     typeof directory === "string"
@@ -18,13 +18,13 @@ export function looksBare(directory: string | Buffer): boolean {
   );
 }
 
-/** Whether the files of a bare repository are part of the checkout around it, for example as a fixture of tests. @throws GitError */
+/** Whether the enclosing checkout tracks the files of a bare repository, for example of a test fixture. @throws GitError */
 export async function isTrackedRepository(directory: string, env: Env): Promise<boolean> {
-  const around = gitDirectoriesOf(dirname(directory));
-  if (around === undefined) return false;
-  const head = relative(around.top, join(directory, "HEAD"));
+  const enclosing = gitDirectoriesOf(dirname(directory));
+  if (enclosing === undefined) return false;
+  const head = relative(enclosing.top, join(directory, "HEAD"));
   const words = ["--literal-pathspecs", "ls-files", "-z", "--", head];
-  return (await git(around.top, words, env, variablesOf(around))) !== "";
+  return (await git(enclosing.top, words, env, variablesOf(enclosing))) !== "";
 }
 
 /** Counts the commits of a bare repository that it has not received from another one. @throws GitError */
@@ -40,7 +40,7 @@ export async function commitsOnlyInBare(own: string, env: Env): Promise<number> 
 const CLONE_END_MS = 10_000;
 
 /**
- * Returns the commits that the last fetch or the clone has brought. A clone packs its refs and then writes HEAD. Later commands pack the
+ * Returns the commits that the last fetch or the clone received. A clone packs its refs and then writes HEAD. Later commands pack the
  * repository's own refs too: pack-refs, and gc, which also writes info/refs.
  */
 function receivedCommits(own: string): readonly string[] {
@@ -53,7 +53,7 @@ function receivedCommits(own: string): readonly string[] {
   const isClone =
     /^\s*\[remote "/m.test(text("config")) &&
     entryOf(join(own, "info/refs")) === undefined &&
-    // A HEAD of any later time does not date the packed refs: it is also written when a branch is renamed.
+    // A HEAD written later does not show when the refs were packed: renaming a branch writes it too.
     sincePacked >= 0 &&
     sincePacked <= CLONE_END_MS;
   const listed = [text("FETCH_HEAD"), ...(isClone ? [text("packed-refs")] : [])];

@@ -2,9 +2,9 @@ import type { Env } from "../os/env.ts";
 import { git } from "./git.ts";
 
 /**
- * Deletes a branch whose commits are on another branch, a tag or a remote. Looks again when it is deleted, and restores it if they
- * are on none: another process may have deleted the other branch in the same moment, because this one had the commits.
- * @returns false if it was restored
+ * Deletes a branch whose commits are on another branch, a tag or a remote. Checks that again afterwards, and restores the branch if
+ * they are not: another process may have deleted the other branch at the same time, because this one had the commits.
+ * @returns false if the branch was restored
  * @throws GitError
  */
 export async function deleteBranch(repository: string, branch: string, env: Env): Promise<boolean> {

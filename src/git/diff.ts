@@ -13,12 +13,13 @@ import { gitDirectoriesOf } from "./repository.ts";
 export type FileStatus = "added" | "modified" | "deleted" | "renamed" | "copied" | "retyped" | "conflicted";
 
 export interface FileDiff {
-  /** Relative to the top of the worktree. If it is not UTF-8, a word of the shell: `$'caf\\xe9'`. */
+  /** Relative to the top of the worktree. If it is not UTF-8, it is quoted for the shell: `$'caf\\xe9'`. */
   readonly path: string;
   /** Its former path, if it was renamed or copied. */
   readonly from?: string;
-  /** Lines; null for a binary file. */
+  /** Number of added lines; null for a binary file. */
   readonly added: number | null;
+  /** Number of removed lines; null for a binary file. */
   readonly removed: number | null;
   readonly status: FileStatus;
 }
@@ -28,15 +29,16 @@ export interface Diff {
   readonly patch: string;
 }
 
-/** Keeps the output the same in spite of the user's settings, and runs no program that they name for a diff. */
+/** Makes the output independent of the user's settings, and runs no diff program that they name. */
 const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"];
-/** With diff.submodule=diff, git would run in a submodule, with the programs of its configuration. */
+/** With diff.submodule=diff, git would run in a submodule and start programs that its configuration names. */
 const SUBMODULES = ["--ignore-submodules=dirty", "--submodule=short"];
 const FORM = ["--raw", "--numstat", "-z", "--find-renames", ...SUBMODULES];
 
 /**
  * Returns how the files of a worktree differ from a commit. Files that git does not track count as additions, unless they are
- * ignored. Flags in the index hide no change. The index of the worktree is not changed: git adds those files to a copy of it, without their content.
+ * ignored. Flags in the index hide no change. The worktree's index is not changed: git adds the untracked files to a copy of it,
+ * without their content.
  * @param top the top of the worktree
  * @param form `files`: without the patch, which is then empty
  * @throws GitError
@@ -49,7 +51,7 @@ export async function diffSince(
 ): Promise<Diff> {
   requireOwnConfig(top);
   const found = gitDirectoriesOf(top);
-  if (found === undefined) throw new GitError(["diff"], "it is in no git repository");
+  if (found === undefined) throw new GitError(["diff"], `${top} is not in a git repository`);
   const scratch = createTemporaryDirectory("teams-index-");
   try {
     const copy = join(scratch, "index");
@@ -67,7 +69,7 @@ export async function diffSince(
   }
 }
 
-/** A file that git cannot add, such as a nested repository without a commit, is left out; git has added the others. */
+/** Skips what git cannot add, such as a nested repository without a commit; git still adds the other files. */
 async function addUntracked(top: string, env: Env, extra: Env): Promise<void> {
   try {
     await git(top, ["add", "--intent-to-add", "--ignore-errors", "--", "."], env, extra);
@@ -88,7 +90,7 @@ const STATUSES: Readonly<Record<string, FileStatus>> = {
 
 /**
  * Parses the output of `git diff --raw --numstat --patch -z`: three parts, and no byte of a path can end one of them. Pure.
- * @param text has one character for each byte: two names that are not UTF-8 would else be one
+ * @param text has one character for each byte: decoded as UTF-8, two different names could become the same
  */
 export function parseDiff(text: string): Diff {
   const statuses = new Map<string, FileStatus>();
@@ -130,8 +132,8 @@ function count(text: string): number | null {
 }
 
 /**
- * Returns the commit from which the HEAD of a worktree differs from a branch.
- * @returns undefined if there is no such branch, or no common commit
+ * Returns the commit at which the HEAD of a worktree forked from a branch.
+ * @returns undefined if the branch does not exist, or has no common commit with HEAD
  */
 export async function forkPoint(top: string, branch: string, env: Env): Promise<string | undefined> {
   const words = ["merge-base", "--end-of-options", "HEAD", `refs/heads/${branch}`];
@@ -143,7 +145,7 @@ export async function forkPoint(top: string, branch: string, env: Env): Promise<
   }
 }
 
-/** Returns the id of the tree without files, which means the state before the first commit. */
+/** Returns the id of the empty tree, which is the state before the first commit. */
 export async function emptyTree(directory: string, env: Env): Promise<string> {
   return (await git(directory, ["hash-object", "-t", "tree", "/dev/null"], env)).trim();
 }

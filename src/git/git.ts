@@ -5,13 +5,13 @@ import { type ProgramResult, run } from "../os/process/run.ts";
 /** Milliseconds; a checkout of a large repository can take minutes on a slow disk. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** git reads all worktrees of a repository, and fails if another git is creating one. It is complete a few milliseconds later. */
+/** git reads all worktrees of a repository, and fails while another git process creates one, which takes a few milliseconds. */
 const INCOMPLETE_WORKTREE = /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)/;
 const MAX_ATTEMPTS = 20;
 /** Milliseconds between two attempts. */
 const RETRY_MS = 25;
 
-/** A failed call of git; the message is git's own error text. */
+/** A failed or refused call of git; the message is git's own error text, or why it was refused. */
 export class GitError extends Error {
   override readonly name = "GitError";
   /** The arguments of git. */
@@ -46,9 +46,9 @@ export function withGitSettings(env: Env, settings: readonly (readonly [key: str
 }
 
 /**
- * Returns an environment in which git runs no hook and no file system monitor of a repository, and reaches no other repository. For
- * calls that a model may have caused: a fetch of missing objects runs commands of the repository's config. Filters stay, as
- * a checkout is wrong without them. Pure.
+ * Returns an environment in which git runs no hook and no file system monitor of a repository, and contacts no other repository. For
+ * calls that a model may have caused: fetching missing objects runs commands from the repository's config. Filters stay enabled: a
+ * checkout is wrong without them. Pure.
  */
 export function guardedGitEnv(env: Env): Env {
   // An empty monitor, because git before 2.36 would run a program named false.
@@ -60,7 +60,7 @@ export function guardedGitEnv(env: Env): Env {
   const { GIT_CONFIG_PARAMETERS: _, ...rest } = env;
   return {
     ...withGitSettings(rest, guards),
-    // git knows the first variable since 2.45. Older versions cannot fetch without an allowed protocol.
+    // git supports the first variable since 2.45. Older versions cannot fetch without an allowed protocol.
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: "",
   };
@@ -68,7 +68,7 @@ export function guardedGitEnv(env: Env): Env {
 
 /**
  * Runs git in a directory, with an argument vector. Its messages are English in any locale.
- * @param extra further variables
+ * @param extra additional environment variables
  * @param input its stdin; empty by default
  * @param encoding `latin1` gives one character for each byte
  * @returns its stdout
@@ -106,9 +106,15 @@ export async function git(
   }
   const { code, stdout, stderr, failure } = result;
   if (failure === "not-found") throw new GitError(args, "git is not installed, or not on the PATH", true);
+  const command = `git ${subcommandIn(args)}`;
   if (failure === "timed-out")
-    throw new GitError(args, `git ${args[0]} did not finish within ${TIMEOUT_MS / 60_000} minutes`);
-  if (failure === "output-limit") throw new GitError(args, `git ${args[0]} printed too much to read`);
-  if (code !== 0) throw new GitError(args, stderr.trim() || `git ${args[0]} failed without an error message`);
+    throw new GitError(args, `${command} did not finish within ${TIMEOUT_MS / 60_000} minutes`);
+  if (failure === "output-limit") throw new GitError(args, `${command} printed more output than can be read`);
+  if (code !== 0) throw new GitError(args, stderr.trim() || `${command} failed without an error message`);
   return stdout;
+}
+
+/** Returns the subcommand, which follows git's own options such as `-c name=value`. */
+function subcommandIn(args: readonly string[]): string {
+  return args.find((arg, i) => !arg.startsWith("-") && args[i - 1] !== "-c") ?? "";
 }

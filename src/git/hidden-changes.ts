@@ -9,14 +9,14 @@ import type { GitDirectories } from "./repository.ts";
 /** The top of a checkout, and git's own directory for it. */
 export type CheckoutPlace = Pick<GitDirectories, "top" | "own">;
 
-/** Returns the variables that make git use this repository and checkout, whatever its configuration names. Pure. */
+/** Returns the variables that make git use this repository and checkout, even if its configuration names others. Pure. */
 export function variablesOf({ top, own }: CheckoutPlace): Env {
   return { GIT_DIR: own, GIT_WORK_TREE: top };
 }
 
 /**
- * Returns options with which git compares the files themselves: by default, settings let it trust a file system monitor, a
- * cache of directories, a part of a file's times, or ignore modes and case.
+ * Returns options that make git compare the files themselves. Without them, settings may let git trust a file system monitor, its
+ * cache of untracked files or only some of a file's times, or ignore file modes and case.
  */
 export async function watchfulOptions(place: CheckoutPlace, env: Env): Promise<readonly string[]> {
   const { top } = place;
@@ -39,23 +39,23 @@ function isOff(settings: string, key: string): boolean {
   return last !== undefined && /^(?:false|no|off|0|)$/i.test(last.slice(key.length + 1)) && last !== key;
 }
 
-/** Files whose changes git does not look for, because the index has a flag for them. */
+/** Files that git does not check for changes, because of their flags in the index. */
 export interface FlaggedFiles {
   readonly assumed: readonly string[];
   /** Without those that a sparse checkout leaves out. */
   readonly skipped: readonly string[];
 }
 
-/** Returns the files with a flag `assume-unchanged` or `skip-worktree`; undefined without such files. */
+/** Returns the files with a flag `assume-unchanged` or `skip-worktree`; undefined if no file has one. */
 export async function flaggedFiles(place: CheckoutPlace, env: Env): Promise<FlaggedFiles | undefined> {
   const { top } = place;
   const listed = await git(top, ["ls-files", "-v", "-z"], env, variablesOf(place));
   const entries = listed.split("\0").map((entry) => ({ tag: entry.slice(0, 1), file: entry.slice(2) }));
   // A name that is not UTF-8 counts as present: git then refuses it, and the worktree stays.
-  const isThere = (file: string): boolean =>
+  const isPresent = (file: string): boolean =>
     file.includes("\uFFFD") || entryOf(join(top, file)) !== undefined;
   const assumed = entries.flatMap(({ tag, file }) => (/[a-z]/.test(tag) ? [file] : []));
-  const skipped = entries.flatMap(({ tag, file }) => (/s/i.test(tag) && isThere(file) ? [file] : []));
+  const skipped = entries.flatMap(({ tag, file }) => (/s/i.test(tag) && isPresent(file) ? [file] : []));
   return assumed.length + skipped.length === 0 ? undefined : { assumed, skipped };
 }
 
@@ -66,7 +66,7 @@ export async function clearFlags(
   env: Env,
   copy: Env,
 ): Promise<void> {
-  // One call each: git clears the first flag only.
+  // One call for each flag: git clears only the first.
   for (const [option, files] of [
     ["--no-assume-unchanged", assumed],
     ["--no-skip-worktree", skipped],

@@ -2,8 +2,8 @@ import type { Env } from "../os/env.ts";
 import { GitError, git } from "./git.ts";
 
 /**
- * Moves a branch that is checked out in no worktree, if it still is at the expected commit.
- * @throws GitError; then it was not moved
+ * Moves a branch that no worktree has checked out, if it is still at the expected commit.
+ * @throws GitError if the branch was not moved
  */
 export async function moveBranch(
   directory: string,
@@ -17,7 +17,7 @@ export async function moveBranch(
 /**
  * Moves the branch that a worktree has checked out, with its files, to a commit that contains it. Untracked, ignored and changed files
  * stay: git refuses to overwrite them.
- * @throws GitError; then nothing was changed
+ * @throws GitError; nothing was changed then
  */
 export async function fastForward(top: string, commit: string, env: Env, extra: Env = {}): Promise<void> {
   // By default, git overwrites ignored files: a person's own `.env` would be lost.
@@ -27,7 +27,7 @@ export async function fastForward(top: string, commit: string, env: Env, extra: 
 }
 
 /**
- * Counts the commits that `to` has and `from` does not, and those that `to` is missing.
+ * Counts the commits that only `to` has (`added`), and that only `from` has (`missing`).
  * @throws GitError
  */
 export async function commitsSince(

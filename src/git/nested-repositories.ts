@@ -12,13 +12,13 @@ import { privatelyIgnored } from "./private-ignores.ts";
 import { type GitDirectories, gitDirectoriesOf } from "./repository.ts";
 import { changesOf, operationIn } from "./status.ts";
 
-/** The work in a repository inside a worktree, which is deleted with it. */
+/** Unsaved work in a repository inside a worktree: removing the worktree would delete it. */
 export interface NestedWork {
   /** Relative to the top of the worktree. */
   readonly path: string;
   readonly changed: number;
   readonly untracked: number;
-  /** Untracked files and directories that only a list of this repository outside its checkout ignores. */
+  /** Untracked files and directories that only an ignore list of this repository outside its checkout ignores. */
   readonly ignored?: number;
   /** Commits that are on no remote. */
   readonly commits: number;
@@ -27,7 +27,7 @@ export interface NestedWork {
 /** A submodule, or another repository inside a worktree. */
 interface Nested {
   readonly path: string;
-  /** Git's directory; undefined if it is outside of the worktree and its own files, and is not deleted with them. */
+  /** Git's directory; undefined if it is outside the worktree and git's directory for it, and so is not deleted with them. */
   readonly own: string | undefined;
   /** Undefined if it is not checked out. */
   readonly top: string | undefined;
@@ -35,15 +35,15 @@ interface Nested {
 }
 
 /**
- * Returns the repositories inside a worktree that have work of their own: submodules, including those of submodules and
- * those that are no longer in the tree, and other repositories, even bare ones and those below ignored directories.
- * @throws GitError if that of one cannot be counted
+ * Returns the repositories inside a worktree that have unsaved work: submodules, including nested ones and ones that are no longer
+ * in the tree, and other repositories, including bare ones and ones below ignored directories.
+ * @throws GitError if the work in one of them cannot be counted
  */
 export async function nestedWork(place: GitDirectories, env: Env): Promise<readonly NestedWork[]> {
   const found: NestedWork[] = [];
   for (const { path, own, top, isBare } of await nestedIn(place, env)) {
     if (own === undefined)
-      throw refusal(`${path} inside it is the checkout of another repository, whose changes are not counted`);
+      throw refusal(`${path} is a checkout of a repository elsewhere, so its changes are not counted`);
     const commits = await commitsIn(own, isBare, env);
     const { changed, untracked, ignored } =
       top === undefined ? NO_CHANGES : await changesInside({ top, own }, path, env);
@@ -53,7 +53,7 @@ export async function nestedWork(place: GitDirectories, env: Env): Promise<reado
   return found;
 }
 
-/** Returns the repositories inside a worktree with their own commits; does not read their files. @throws GitError */
+/** Returns the repositories inside a worktree that have unsaved commits; does not read their files. @throws GitError */
 export async function nestedCommits(place: GitDirectories, env: Env): Promise<readonly NestedWork[]> {
   return commitsOf(await nestedIn(place, env), env);
 }
@@ -87,7 +87,8 @@ const NO_CHANGES: Changes = { changed: 0, untracked: 0, ignored: 0 };
 async function changesInside(place: CheckoutPlace, path: string, env: Env): Promise<Changes> {
   requirePlainConfig(place.own);
   const operation = operationIn(place);
-  if (operation !== undefined) throw refusal(`a ${operation} is in progress in ${path} inside it`);
+  if (operation !== undefined)
+    throw refusal(`a ${operation} is in progress in the nested repository ${path}`);
   const { changed, untracked } = await changesOf(place, env);
   const ignored = await privatelyIgnored({ ...place, common: place.own }, env);
   return { changed, untracked, ignored };
@@ -121,26 +122,26 @@ async function nestedIn({ top, own }: GitDirectories, env: Env): Promise<readonl
     dirname(link) === top ? [] : (nestedAt(dirname(link), top) ?? []),
   );
   const seen = new Set(checkedOut.map((one) => one.own));
-  const bareOnes: Nested[] = [];
+  const untrackedBare: Nested[] = [];
   for (const directory of bare) {
     const path = relative(top, directory);
     if (!(await isTrackedRepository(directory, env)))
-      bareOnes.push({ path, own: directory, top: undefined, isBare: true });
+      untrackedBare.push({ path, own: directory, top: undefined, isBare: true });
   }
-  return [...checkedOut, ...bareOnes, ...submodulesOf(own).filter((one) => !seen.has(one.own))];
+  return [...checkedOut, ...untrackedBare, ...submodulesOf(own).filter((one) => !seen.has(one.own))];
 }
 
 /** @returns undefined if git finds no repository there */
-function nestedAt(at: string, around: string): Nested | undefined {
-  const path = relative(around, at);
+function nestedAt(at: string, worktree: string): Nested | undefined {
+  const path = relative(worktree, at);
   const link = join(at, ".git");
   const found = gitDirectoriesOf(at);
   if (found?.top === at) {
-    // Another worktree's own directory outlives its files.
+    // Removing the files of another worktree does not delete its git directory.
     if (found.own !== found.common) return { path, own: undefined, top: at };
     return isRepository(found.own) ? { path, own: found.own, top: at } : undefined;
   }
-  // A link to a directory, or a file that names one.
+  // `.git` is a link to a directory, or a file that names one.
   const named = isShortFile(link) ? readText(link)?.match(/^gitdir: (.+)$/m)?.[1] : undefined;
   const elsewhere = named === undefined ? realPathOf(link) : resolve(at, named);
   return isRepository(elsewhere) ? { path, own: undefined, top: at } : undefined;
@@ -156,9 +157,9 @@ function submodulesOf(own: string): readonly Nested[] {
     isRepository(directory)
       ? [directory, ...search(join(directory, "modules"))]
       : listDir(directory).flatMap((name) => {
-          const below = join(directory, name);
-          if (isUnnamed(below)) throw refusal(`${below} cannot be read, so its commits are not counted`);
-          return entryOf(below)?.isDirectory() ? search(below) : [];
+          const path = join(directory, name);
+          if (isUnnamed(path)) throw refusal(`${path} cannot be read, so its commits are not counted`);
+          return entryOf(path)?.isDirectory() ? search(path) : [];
         });
   if (!entryOf(modules)?.isDirectory()) return [];
   return search(modules).map((directory) => ({
@@ -174,10 +175,10 @@ function isRepository(directory: string): boolean {
 
 /**
  * Counts the commits of a repository that are on no remote: those of its branches, its stash, its detached HEAD and the tags that
- * were made here. A commit that was cloned or checked out, but not made here, came from a remote too. @throws GitError
+ * were created here. A commit that was cloned or checked out, but not created here, came from a remote too. @throws GitError
  */
 async function commitsOnlyIn(own: string, env: Env): Promise<number> {
-  // The configured checkout may be gone.
+  // The checkout that the configuration names may be gone.
   const ask = (...words: readonly string[]): Promise<string> =>
     git(own, words, env, variablesOf({ top: own, own }));
   const { made, received } = readReflog(own);
@@ -204,7 +205,7 @@ async function commitsOnlyIn(own: string, env: Env): Promise<number> {
   return Number((await ask(...words)).trim());
 }
 
-/** Returns the commits that HEAD was at, by whether they were made there. */
+/** Returns the commits that HEAD has been at: those made here, and those received by a clone or checkout. */
 function readReflog(own: string): {
   readonly made: ReadonlySet<string>;
   readonly received: readonly string[];

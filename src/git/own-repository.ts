@@ -6,16 +6,16 @@ import { GitError } from "./git.ts";
 import { type GitDirectories, gitDirectoriesOf } from "./repository.ts";
 
 /**
- * Sections of a configuration by which git runs programs even if hooks and monitors are off: in a checkout, a rebase or a diff.
- * A section may follow another one in its line.
+ * Sections of a configuration that can make git run programs in a checkout, a rebase or a diff, even if hooks and monitors are off.
+ * A section may follow another one on the same line.
  */
 const RUNS_PROGRAMS = /\[\s*(?:filter|include|includeif|merge|diff|gpg)\b/i;
-/** The setting by which git works on the files of another directory. */
+/** The setting that makes git work on the files of another directory. */
 const LEADS_ELSEWHERE = /(?:^|[\s\]])worktree\s*=/i;
 
 /**
- * Checks that git in a directory reads only configuration that no command of an agent can have created: a command in a sandbox
- * can create files next to the protected ones, and git runs outside. Reads git's files and starts no process.
+ * Checks that git in a directory reads no configuration that a command of an agent may have created: a command in the sandbox
+ * can create files next to the protected ones, and git runs outside the sandbox. Reads git's files and starts no process.
  * @throws GitError naming the file to remove
  */
 export function requireOwnConfig(directory: string): void {
@@ -24,12 +24,15 @@ export function requireOwnConfig(directory: string): void {
   const { own, common } = found;
   const commondir = join(common, "commondir");
   if (entryOf(commondir) !== undefined)
-    throw refusal(`${commondir} leads git to another repository's configuration; git never creates it there`);
+    throw refusal(
+      `${commondir} makes git use another repository's configuration; git never creates it there, so remove it`,
+    );
   const config = join(own, "config.worktree");
   if (entryOf(config) === undefined) return;
   const text = isShortFile(config) ? readText(config) : undefined;
   if (text === undefined || RUNS_PROGRAMS.test(text)) throw refusal(`${config} may make git run programs`);
-  if (own !== common && LEADS_ELSEWHERE.test(text)) throw refusal(`${config} leads git to another directory`);
+  if (own !== common && LEADS_ELSEWHERE.test(text))
+    throw refusal(`${config} makes git work in another directory`);
 }
 
 /** Git LFS, which a person's own configuration may enable, runs the extensions that this section names. */
@@ -43,7 +46,7 @@ const EXTENDS_PROGRAMS = /\[\s*lfs\b/i;
 export function requirePlainConfig(own: string): void {
   const commondir = join(own, "commondir");
   if (entryOf(commondir) !== undefined)
-    throw refusal(`${commondir} leads git to another repository's configuration`);
+    throw refusal(`${commondir} makes git use another repository's configuration`);
   for (const name of ["config", "config.worktree"]) {
     const file = join(own, name);
     if (entryOf(file) === undefined) continue;
@@ -54,7 +57,8 @@ export function requirePlainConfig(own: string): void {
 }
 
 /**
- * Checks the same as {@link requireOwnConfig} for a linked worktree, and that it still belongs to its repository: the directory may have been replaced.
+ * Checks the same as {@link requireOwnConfig} for a linked worktree, and that the worktree still belongs to its repository: the
+ * directory may have been replaced.
  * @param repository any directory of the repository, if it is known
  * @throws GitError
  */
@@ -63,11 +67,11 @@ export function requireLinkedWorktree(path: string, repository: string | undefin
   const isLinked = found !== undefined && found.top === realPathOf(path) && found.own !== found.common;
   const expected = repository === undefined ? undefined : commonOf(repository);
   if (!isLinked || (expected !== undefined && expected !== found.common))
-    throw refusal("it is no longer a worktree");
+    throw refusal(`${path} is no longer a worktree of its repository`);
   requireOwnConfig(path);
 }
 
-/** Returns the reason of a worktree's lock, maybe empty; undefined if it is not locked. @throws GitError */
+/** Returns the reason of a worktree's lock, which may be empty; undefined if the worktree is not locked. @throws GitError */
 export function lockOf(path: string, repository: string | undefined): string | undefined {
   requireLinkedWorktree(path, repository);
   const lock = join(gitDirectoriesOf(path)?.own ?? path, "locked");

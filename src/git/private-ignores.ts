@@ -12,8 +12,9 @@ interface IgnoringPlace extends CheckoutPlace {
 }
 
 /**
- * Counts the untracked files and directories that only a list of this repository outside the checkout ignores: `info/exclude`, or a
- * file that its own configuration names. A `.gitignore` and the user's list for all repositories name what can be made again.
+ * Counts the untracked files and directories that only an ignore list of this repository outside the checkout ignores:
+ * `info/exclude`, or a file that its own configuration names. A file that a `.gitignore` or the user's list for all repositories
+ * ignores does not count, because it can be generated again.
  * @throws GitError
  */
 export async function privatelyIgnored(place: IgnoringPlace, env: Env): Promise<number> {
@@ -38,7 +39,7 @@ function excludeFrom(list: string): string {
 interface IgnoreLists {
   /** The lists of its repository. */
   readonly repository: readonly string[];
-  /** At most one, which the user has for all repositories. */
+  /** The user's list for all repositories; at most one. */
   readonly user: readonly string[];
 }
 
@@ -63,14 +64,14 @@ function defaultLists(top: string, { XDG_CONFIG_HOME: config, HOME: home }: Env)
   return home === undefined || home === "" ? [] : [resolve(top, home, ".config/git/ignore")];
 }
 
-/** Whether a list may ignore something: git's own template has only comments. Only git reads a long or special file. */
+/** Whether a list may contain a pattern: git's own template has only comments. A long or special file is left to git, and counts. */
 function hasPattern(list: string): boolean {
   const isPattern = (line: string): boolean => line.trim() !== "" && !line.startsWith("#");
   const hasOne = ifReadable(() => {
     if (entryOf(list) === undefined) return false;
     return !isShortFile(list) || (readText(list) ?? "").split("\n").some(isPattern);
   });
-  // Git ignores nothing by a list that it cannot read.
+  // Git skips a list that it cannot read.
   return hasOne ?? false;
 }
 

@@ -18,8 +18,8 @@ interface PruneResult {
  * lost. Does nothing if the directory exists.
  * @param repository any directory of the repository; by default the nearest existing one above the path
  * @returns undefined if the directory exists or git has no such worktree
- * @throws GitError also if the worktree is locked, an operation was in progress in it, or commits would be lost: of a detached HEAD, or of
- * a submodule
+ * @throws GitError also if the worktree is locked, an operation was in progress in it, or commits of a detached HEAD or a submodule
+ * would be lost
  */
 export async function pruneWorktree(
   path: string,
@@ -37,17 +37,18 @@ export async function pruneWorktree(
   if (head !== undefined) {
     const since = ["rev-list", "--count", head, "--not", "--branches", "--tags", "--remotes"];
     const commits = Number((await git(repository, since, env)).trim());
-    if (commits > 0) throw new GitError(words, `its HEAD, ${head}, was detached and is on no branch`);
+    if (commits > 0)
+      throw new GitError(words, `its HEAD was detached at ${head}, which is on no branch, tag or remote`);
   }
   const own = await directoryOf(path, repository, env);
   const operation = own === undefined ? undefined : operationIn({ own });
   if (operation !== undefined)
-    throw new GitError(words, `a ${operation} was in progress in it, which may keep changes in ${own}`);
+    throw new GitError(words, `a ${operation} was in progress in it, and may have left changes in ${own}`);
   const [lost] = own === undefined ? [] : await submoduleCommits(own, env);
   if (lost !== undefined)
     throw new GitError(
       words,
-      `its submodule ${lost.path} has ${lost.commits === 1 ? "1 commit that is" : `${lost.commits} commits that are`} on no remote: ${own}/modules`,
+      `its submodule ${lost.path} has ${lost.commits === 1 ? "1 commit that is" : `${lost.commits} commits that are`} on no remote; they are in ${own}/modules`,
     );
   await git(repository, words, env);
   const isFree = madeBranch !== undefined && (await worktreeOfBranch(repository, madeBranch, env)) === "";
@@ -55,7 +56,7 @@ export async function pruneWorktree(
   return { branch: await deleteBranch(repository, madeBranch, env) };
 }
 
-/** Returns git's own directory of a worktree whose directory is gone. */
+/** Returns git's own directory for a worktree whose directory is gone. */
 async function directoryOf(path: string, repository: string, env: Env): Promise<string | undefined> {
   const words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
   const parent = join((await git(repository, words, env)).trim(), "worktrees");

@@ -28,8 +28,8 @@ const SETTINGS = [
 
 /**
  * Rebases the HEAD of a clean worktree onto a commit.
- * @param extra further variables of git and of the programs that it starts
- * @returns undefined if it succeeded; else the rebase is in progress, or has not begun
+ * @param extra additional environment variables of git and of the programs that it starts
+ * @returns undefined if it succeeded; after a failure, the rebase is still in progress or was never started
  * @throws GitError if git is missing or took too long
  */
 export async function rebaseOnto(
@@ -52,7 +52,7 @@ export async function rebaseOnto(
   }
 }
 
-/** Drops how to continue: this rebase is aborted. */
+/** Drops git's advice on how to continue: the caller aborts the rebase. */
 function withoutAdvice(output: string): string {
   return output.replace(/^hint: .*\n?/gm, "").trim();
 }
@@ -61,7 +61,7 @@ function withoutAdvice(output: string): string {
 export interface RebaseInProgress {
   /** The commit of HEAD before it. */
   readonly from: string | undefined;
-  /** The branch that is rebased, as `refs/heads/main`. */
+  /** The branch that is rebased, for example `refs/heads/main`. */
   readonly branch: string | undefined;
 }
 
@@ -79,12 +79,12 @@ export function rebaseIn(top: string): RebaseInProgress | undefined {
 }
 
 /**
- * Whether a rebase of this program was worked on since it stopped at a commit: commits were made, or tracked files were changed. An abort
- * would lose that, such as resolved conflicts. False if git was ended in the middle of the rebase. @throws GitError
+ * Whether commits were made, or tracked files were changed, since a rebase of this program stopped at a commit. An abort would lose
+ * that work, such as resolved conflicts. False if git was killed in the middle of the rebase. @throws GitError
  */
 export async function isWorkedOnSinceStop(top: string, env: Env): Promise<boolean> {
   const own = gitDirectoriesOf(top)?.own;
-  // Git writes this file after those with conflicts.
+  // Git writes this file after the files with conflicts.
   const stop = own === undefined ? undefined : entryOf(join(own, "rebase-merge", "stopped-sha"));
   if (stop === undefined) return false;
   const newest = ["--no-show-signature", "--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", "--"];
@@ -100,7 +100,7 @@ export async function abortRebase(top: string, env: Env, extra: Env = {}): Promi
   await git(top, ["rebase", "--abort"], env, { ...QUIET, ...extra });
 }
 
-/** Returns the worktree in which a branch is being rebased: its HEAD is detached meanwhile, so no worktree has it checked out. */
+/** Returns the worktree that is rebasing a branch. Its HEAD is detached meanwhile, so no worktree has the branch checked out. */
 export async function worktreeRebasing(
   directory: string,
   branch: string,

@@ -24,7 +24,7 @@ export async function removeWorktree(
     await remove();
   } catch (error) {
     if (!(error instanceof GitError) || !HAS_SUBMODULES.test(error.message)) throw error;
-    // Git checks other worktrees again, but refuses this one unchecked.
+    // Git checks other worktrees for changes again, but refuses one with submodules without a check.
     if ((await unsavedIn(path, madeBranch, env, repository)) !== undefined) throw error;
     await remove("--force");
   }

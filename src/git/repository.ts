@@ -59,13 +59,13 @@ function linkedDirectories(top: string, link: string): GitDirectories | undefine
   return named && { top, own: realPathOf(named.admin), common: named.shared };
 }
 
-/** A submodule's directory is inside that of the worktree around it. */
+/** Git's directory for a submodule is inside its directory for the enclosing worktree. */
 function submoduleDirectories(top: string, link: string): GitDirectories | undefined {
   const named = readLine(link)?.match(/^gitdir: (.+)$/)?.[1];
-  const around = top === dirname(top) ? undefined : gitDirectoriesOf(dirname(top));
-  if (named === undefined || around === undefined) return undefined;
+  const enclosing = top === dirname(top) ? undefined : gitDirectoriesOf(dirname(top));
+  if (named === undefined || enclosing === undefined) return undefined;
   const own = realPathOf(resolve(top, named));
-  const modules = join(around.own, "modules");
+  const modules = join(enclosing.own, "modules");
   return own.startsWith(`${modules}/`) ? { top, own, common: own } : undefined;
 }
 
@@ -99,7 +99,7 @@ export function checkoutOf(directory: string): Checkout | undefined {
   }
 }
 
-/** Reads the branch in a HEAD file; a branch name contains no blank and no control character. */
+/** Reads the branch in a HEAD file; a branch name contains no whitespace and no control character. */
 function branchIn(admin: string): string | undefined {
   return readLine(join(admin, "HEAD"))?.match(/^ref: refs\/heads\/([^\s\p{Cc}]{1,200})$/u)?.[1];
 }
@@ -110,7 +110,7 @@ function mainWorktreeOf(worktree: string, link: string): string | undefined {
   return shared !== undefined && basename(shared) === ".git" ? dirname(shared) : shared;
 }
 
-/** Returns git's own and shared directory of a linked worktree; undefined unless they confirm the link. */
+/** Returns git's own and shared directories for a linked worktree; undefined unless they confirm the link. */
 function adminOf(
   worktree: string,
   link: string,

@@ -15,10 +15,10 @@ import { gitDirectoriesOf } from "./repository.ts";
 export interface GitChanges {
   /** Short name; undefined while the HEAD is detached. */
   readonly branch: string | undefined;
-  /** Tracked files that differ from the commit or the index, conflicts too. */
+  /** Tracked files that differ from the commit or the index, including conflicts. */
   readonly changed: number;
   readonly untracked: number;
-  /** True if a flag in the index may hide changed ones from `git status`. */
+  /** True if flags in the index may hide some of the changed files from `git status`. */
   readonly hasFlags?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function parseStatus(text: string): GitChanges {
   return { branch, changed, untracked };
 }
 
-/** In submodules git would run programs of their configuration, so only their commit counts. */
+/** In a submodule, git would run programs that its configuration names, so only its commit counts. */
 const STATUS = [
   "status",
   "--porcelain=v2",
@@ -60,7 +60,7 @@ export async function changesIn(directory: string, env: Env): Promise<GitChanges
   return found === undefined ? parseStatus(await git(directory, STATUS, env)) : changesOf(found, env);
 }
 
-/** Does the same for a repository and its checkout, whatever its configuration names. @throws GitError */
+/** Does the same for a repository and this checkout, even if its configuration names another one. @throws GitError */
 export async function changesOf(place: CheckoutPlace, env: Env): Promise<GitChanges> {
   const options = await watchfulOptions(place, env);
   const flagged = await flaggedFiles(place, env);
@@ -116,13 +116,13 @@ export async function commitsOnlyOn(directory: string, own: readonly string[], e
   const listed =
     refs.length === 0 ? "" : await git(directory, ["for-each-ref", "--format=%(refname)", ...refs], env);
   const known = listed.split("\n");
-  const there = refs.filter((ref) => known.includes(ref));
+  const existing = refs.filter((ref) => known.includes(ref));
   const others = own.map((branch) => `--exclude=${branch}`);
   const words = [
     "rev-list",
     "--count",
     "HEAD",
-    ...there,
+    ...existing,
     "--not",
     ...others,
     "--branches",

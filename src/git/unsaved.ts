@@ -11,11 +11,11 @@ export interface Unsaved {
   readonly changed: number;
   readonly untracked: number;
   readonly hasFlags?: boolean;
-  /** Untracked files and directories that only a list outside the worktree ignores. */
+  /** Untracked files and directories that only an ignore list of the repository outside the worktree ignores. */
   readonly ignored?: number;
   /** Commits that are on no other branch, tag or remote. */
   readonly commits: number;
-  /** Submodules and other repositories inside it that have work of their own. */
+  /** Submodules and other repositories inside the worktree that have unsaved work. */
   readonly nested: readonly NestedWork[];
   readonly operation?: GitOperation;
 }
@@ -54,8 +54,8 @@ export async function unsavedIn(
 export type DiscardLoss = Pick<Unsaved, "commits" | "nested">;
 
 /**
- * Returns the commits that would be lost with all files of a worktree, although its branch stays: those of a detached HEAD, and
- * those of repositories inside it. Undefined if nothing would be lost.
+ * Returns the commits that removing a worktree with all its files would lose although its branch stays: those of a detached HEAD,
+ * and those of repositories inside it. Undefined if nothing would be lost.
  * @throws GitError
  */
 export async function discardLoss(
@@ -71,6 +71,6 @@ export async function discardLoss(
 
 function requirePlace(path: string): NonNullable<ReturnType<typeof gitDirectoriesOf>> {
   const found = gitDirectoriesOf(path);
-  if (found === undefined) throw new GitError(["rev-parse"], "it is no longer a worktree");
+  if (found === undefined) throw new GitError(["rev-parse"], `${path} is no longer a worktree`);
   return found;
 }

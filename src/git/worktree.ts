@@ -16,9 +16,9 @@ export interface WorktreeRequest {
   readonly from: string;
   /** Name of the new directory; if it is taken, the first free of name-2, … */
   readonly name: string;
-  /** Created from HEAD. If `branchIsGiven`, an existing one is checked out; else each taken part of the name gets a number. */
+  /** Created from HEAD. If `branchIsGiven`, an existing branch is checked out; otherwise each taken part of the name gets a number. */
   readonly branch: string;
-  /** True if the user has named the branch. */
+  /** True if the user named the branch. */
   readonly branchIsGiven: boolean;
   /** Directory for worktrees, relative to the repository; `.worktrees` by default. */
   readonly directory?: string | undefined;
@@ -48,7 +48,7 @@ export interface Worktree {
 
 /**
  * Creates a worktree with its own branch. If git refuses a step, the earlier steps are rolled back.
- * @throws GitError also names what could not be rolled back
+ * @throws GitError whose message also names what could not be rolled back
  */
 export async function addWorktree(request: WorktreeRequest): Promise<Worktree> {
   const { env } = request;
@@ -83,7 +83,10 @@ async function plan(
   const branch = request.branchIsGiven ? request.branch : await freeBranch(top, request.branch, env);
   const base = madeBranch ? head : await commitOf(top, `refs/heads/${branch}`, env);
   if (request.withChanges && base !== head)
-    throw new GitError(["restore"], `the uncommitted changes are based on a different commit than ${branch}`);
+    throw new GitError(
+      ["restore"],
+      `the uncommitted changes cannot be copied, because they are based on a different commit than ${branch}`,
+    );
   const parent = resolve(repository, request.directory ?? DEFAULT_DIRECTORY);
   const path = freePath(parent, request.name, await knownWorktrees(top, env));
   const worktree = {
@@ -100,7 +103,7 @@ async function plan(
 }
 
 /**
- * Counts changed and untracked files of a worktree, not those of its submodules.
+ * Counts changed and untracked files of a worktree, without those of its submodules.
  * @param repository any directory of its repository, to check that the worktree still belongs to it
  * @throws GitError also if the directory is no longer a worktree
  */
@@ -159,7 +162,7 @@ export async function locateWorktree(path: string, env: Env, repository?: string
   requireLinkedWorktree(path, repository);
   const where = await locate(path, env);
   if (where.top === realPathOf(path)) return where;
-  throw new GitError(["rev-parse"], "it is no longer a worktree");
+  throw new GitError(["rev-parse"], `${path} is no longer a worktree`);
 }
 
 async function commitOf(directory: string, name: string, env: Env): Promise<string> {
@@ -178,18 +181,18 @@ function makeParent(repository: string, parent: string): void {
   ensureDir(parent);
   // A symbolic link in the repository must not redirect writes to a place outside.
   if (isInside(repository, parent) && !isInside(repository, realPathOf(parent)))
-    throw new GitError(["worktree", "add"], `${parent} leads outside the repository`);
+    throw new GitError(["worktree", "add"], `${parent} leads outside the repository by a symbolic link`);
   const ignore = join(parent, ".gitignore");
   if (isOurs && isInside(repository, parent) && entryOf(ignore) === undefined)
     replaceFile(ignore, "*\n", { sync: false });
 }
 
 function isInside(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way !== "" && way !== ".." && !way.startsWith("../");
+  const relativePath = relative(directory, path);
+  return relativePath !== "" && relativePath !== ".." && !relativePath.startsWith("../");
 }
 
-/** @param known worktrees of git; git does not create another one in the place of a deleted one */
+/** @param known git's worktrees; git does not reuse the path of a deleted one that it still lists */
 function freePath(parent: string, name: string, known: ReadonlyMap<string, string>): string {
   for (let n = 1; ; n += 1) {
     const path = join(parent, n === 1 ? name : `${name}-${n}`);
@@ -220,8 +223,8 @@ export async function worktreeOfBranch(
 }
 
 /**
- * Returns a free name for a branch: each part that is taken gets a number. Git allows no branch `teams/a` next to a branch `teams`, and,
- * if the file system ignores case, none next to `Teams`.
+ * Returns a free name for a branch: each part that is taken gets a number. Git allows no branch `teams/a` next to a branch `teams`
+ * or, if the file system ignores case, next to `Teams`.
  */
 async function freeBranch(top: string, branch: string, env: Env): Promise<string> {
   const listed = await git(top, ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"], env);

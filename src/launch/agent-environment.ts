@@ -30,7 +30,7 @@ const AGENT_PATTERN =
 /** The variable that marks a process of an agent team, and turns the team tools of a lead off (protocol.md section 6). */
 const AGENT_TEAMS_VARIABLE = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 
-/** Returns whether the user has turned agent teams off: the lead then works alone. A spawned teammate always has its team. */
+/** Returns whether the user has turned agent teams off: a lead then works alone. A spawned teammate always has its team. */
 export function areTeamsOff(env: Env): boolean {
   return ["0", "false"].includes(env[AGENT_TEAMS_VARIABLE]?.toLowerCase() ?? "");
 }
@@ -44,7 +44,7 @@ const AGENT_TEAMS: Env = {
 
 /**
  * Returns the environment of a teammate: the caller's without the variables of its pane, the markers of its agent and what the
- * arguments say already, then the fixed variables, then `extra`. Pure.
+ * arguments already say, then the fixed variables, then `extra`. Pure.
  */
 export function childEnvironment(caller: Env, extra: Env = {}): Record<string, string> {
   const kept = Object.entries(caller).filter(

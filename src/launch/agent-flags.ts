@@ -19,9 +19,9 @@ export interface AgentFlags {
   readonly tools?: readonly string[];
   readonly addDirs?: readonly string[];
   readonly model?: string;
-  /** A third-party CLI runs instead of our agent, and its screen is the terminal's. */
+  /** A third-party CLI runs instead of our agent, and draws on the terminal itself. */
   readonly ownScreen?: true;
-  /** It is ready once its third-party CLI runs. */
+  /** The agent counts as ready only once its third-party CLI runs. */
   readonly awaitsProgram?: true;
   /** Id of the session whose conversation to continue. */
   readonly resume?: string;
@@ -94,7 +94,7 @@ export function parseAgentArgv(argv: readonly string[]): AgentFlags {
     else if (WITH_VALUE.has(name)) {
       if (inline === undefined) i += 1;
       const value = inline ?? argv[i];
-      if (value === undefined) throw missing(`${name} has no value`);
+      if (value === undefined) throw invalid(`${name} has no value`);
       values.set(name, [...(values.get(name) ?? []), value]);
     }
   }
@@ -111,7 +111,7 @@ function flagsOf(values: ReadonlyMap<string, readonly string[]>): AgentFlags {
   const last = (name: string) => values.get(name)?.at(-1);
   const need = (name: string) => {
     const value = last(name);
-    if (!value) throw missing(`${name} is missing`);
+    if (!value) throw invalid(`${name} is missing`);
     return value;
   };
   const optional = <K extends string, V>(key: K, value: V | undefined) =>
@@ -142,11 +142,11 @@ function flagsOf(values: ReadonlyMap<string, readonly string[]>): AgentFlags {
 function permissionMode(value: string | undefined): PermissionMode | undefined {
   if (value === undefined) return undefined;
   const known = PERMISSION_MODES.find((mode) => mode === value);
-  if (known === undefined) throw missing(`--permission-mode ${JSON.stringify(value)} is not a known mode`);
+  if (known === undefined) throw invalid(`--permission-mode ${JSON.stringify(value)} is not a known mode`);
   return known;
 }
 
-function missing(what: string): TeamError {
+function invalid(what: string): TeamError {
   return new TeamError("INVALID_INPUT", `The teammate's command line is not valid: ${what}.`, {
     hint: "Start teammates with `teams spawn` or `teams run`; see `teams agent --help` for the flags.",
   });

@@ -17,7 +17,7 @@ interface ReadinessOptions {
   readonly timeoutMs: number;
   /** Returns whether the launch script still runs; if it is killed too, no bell rings. */
   readonly isAlive?: () => boolean;
-  /** A second bell besides the FIFO; it is not closed here. */
+  /** An additional bell besides the FIFO; the caller closes it. */
   readonly extraBell?: Bell;
   readonly signal?: AbortSignal;
   /** Milliseconds of a steady clock. */
@@ -26,7 +26,7 @@ interface ReadinessOptions {
 
 /** Milliseconds between two checks for a lost ring or a killed launch script, only while a start is awaited. */
 const POLL_MS = 500;
-/** Milliseconds that one wait counts at most: if it took longer, the machine slept or was busy, so the agent had no time either. */
+/** Maximum milliseconds that one wait counts: if it took longer, the machine slept or was busy, so the agent had no time either. */
 const MAX_WAIT_MS = 2 * POLL_MS;
 
 /**
@@ -63,7 +63,7 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
   }
 }
 
-/** The error of a start that was aborted; its caller rolls it back. */
+/** Creates the error for an aborted start; the caller rolls the start back. Its message continues "… could not be started: ". */
 export function interruptedStart(cause?: unknown): TeamError {
   return new TeamError("INTERRUPTED", "it was interrupted before it was ready. Nothing was left behind.", {
     cause,
@@ -119,7 +119,7 @@ function killedEarly(name: string): TeamError {
 
 function notReadyInTime({ name, timeoutMs }: ReadinessOptions): TeamError {
   return new TeamError("SPAWN_FAILED", `${name} was not ready within ${timeoutMs / 1000} s.`, {
-    hint: "It was ended and nothing was left behind. On a busy machine, spawn fewer at a time.",
+    hint: "The agent was ended and nothing was left behind. On a busy machine, spawn fewer agents at a time.",
     details: { exitCode: null, lastLines: [], timedOut: true },
   });
 }

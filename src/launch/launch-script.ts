@@ -6,7 +6,7 @@ import { RECORD_EXIT } from "./record-exit.ts";
 import { startCheck } from "./start-check.ts";
 
 export interface LaunchScriptInput {
-  /** Named in the text that a crashed pane shows. */
+  /** Shown in the pane after a crash. */
   readonly agentId: string;
   readonly cwd: string;
   readonly paths: AgentPaths;
@@ -22,7 +22,7 @@ export interface LaunchScriptInput {
  * Returns the script that starts a teammate, run as `/bin/sh <script> outer <instance> <program> <argument>…`. POSIX sh; it
  * contains no secret, so its file may stay. `outer` dies with the terminal. `inner` survives that, and every signal except SIGKILL:
  * it records how the program ended, rings the bells and keeps a crashed pane open for the user. If the record cannot be written (a
- * full disk), it still rings, and tries again, in a waiting pane until it succeeds. Both refuse to run outside their start.
+ * full disk), it still rings, and retries; while a pane waits for the user, until it succeeds. Both refuse any start but their own.
  */
 export function launchScript(input: LaunchScriptInput): string {
   const { agentId, cwd, paths, bells, surface } = input;
@@ -45,7 +45,7 @@ export function launchArgv(paths: AgentPaths, instance: string, argv: readonly s
   return ["/bin/sh", paths.launchScript, "outer", instance, ...argv];
 }
 
-/** Also changes the time of the directory of all agents: a teammate that watches it writes the status line again. */
+/** Also touches the directory of all agents: a teammate that watches it then rewrites the status line. */
 function ringAll(fifos: readonly string[]): string {
   const rings = fifos.map((fifo) => `  ring ${shellQuote(fifo)}`);
   return ["ring_all() {", ...rings, '  touch -c "$run/.." 2>/dev/null', "}"].join("\n");
@@ -67,9 +67,9 @@ if [ "$role" = outer ]; then
 fi
 is_own_start "$PPID" || refuse_start
 
-# Rings without waiting: with nonblock, dd fails at once if no process reads the FIFO, or if it is full and thus has rung already.
-# The dd of macOS lacks that flag: there a background process writes, and only that one waits for the reader of a full FIFO, for two
-# seconds. It survives the terminal, which may end before it has run its first command: so it inherits that HUP is ignored.
+# Rings without waiting: with nonblock, dd fails at once if no process reads the FIFO, or if the FIFO is full and so has already rung.
+# The dd of macOS lacks that flag: there a background process writes, and waits at most two seconds for the reader of a full FIFO. It
+# must survive the terminal, which may end before it runs its first command, so it inherits that HUP is ignored.
 ring() {
   [ -p "$1" ] || return 0
   [ -n "$nonblock" ] || nonblock=$(dd if=/dev/null of=/dev/null oflag=nonblock && echo yes || echo no)
@@ -170,7 +170,7 @@ ask_terminal() {
   fi
 }
 
-# Sets shown and alternate; both are empty if the pane belongs to another process by now. The terminal processes the epitaph
+# Sets shown and alternate; both are empty if the pane now belongs to another process. The terminal processes the end line
 # after all output of the program: once the screen shows it, the output is complete.
 read_screen() {
   shown= alternate= tries=0
@@ -180,13 +180,13 @@ read_screen() {
       return
     }
     case $shown in
-      "" | *"$epitaph"*) break ;;
+      "" | *"$end_line"*) break ;;
     esac
     tries=$((tries + 1))
   done
   alternate=${"$"}{shown%%"$newline"*}
   shown=${"$"}{shown#*"$newline"}
-  shown=${"$"}{shown%"$epitaph"*}
+  shown=${"$"}{shown%"$end_line"*}
 }
 
 ${RECORD_EXIT}
@@ -228,7 +228,7 @@ hold() {
 }
 
 ${LEAVE_SESSION}
-# The shell reports a killed program on its stderr, and would block there while the output of the terminal is stopped.
+# The shell reports a killed program on its stderr, and would block there while the terminal's output is stopped (Ctrl-S).
 exec 8>&2 2>/dev/null
 nonblock=
 unset_server_variables
@@ -256,13 +256,13 @@ while :; do
     ring_all
     exit "$code"
   fi
-  # A killed program may have left this process in the background of the terminal.
+  # A killed program may have left this process in a background process group of the terminal.
   trap '' TTOU TTIN
   reset_terminal
   signal=$(signal_of "$code")
-  epitaph="[ended with exit code $code]"
-  [ -z "$signal" ] || epitaph="[ended by $signal]"
-  printf '\r\n%s\n' "$epitaph"
+  end_line="[ended with exit code $code]"
+  [ -z "$signal" ] || end_line="[ended by $signal]"
+  printf '\r\n%s\n' "$end_line"
   read_screen
   record_waiting "$code" "$(printf '%s\n' "$shown" | as_json)"
   ring_all

@@ -1,9 +1,9 @@
-/** The mark of a pane that is about to end. */
+/** The option that marks a pane that is about to end. */
 export const ENDING_TAG = "@teams_ending";
-/** On team sessions, `<session>/<root>/<team>`; it names its session, so that a copy of the option does not mark another one. */
+/** The option of a team's session, `<session>/<root>/<team>`; it names the session, so that a copy does not mark another one. */
 export const SESSION_TAG = "@teams_session";
 
-/** Begins the line of each client that must leave its session. */
+/** The first word of the line for each client that must leave its session. */
 export const LEAVES = "teams-leaves";
 
 /**
@@ -22,11 +22,11 @@ export const LEAVING_CLIENTS =
   `${LEAVING_CLIENT},}`;
 
 /**
- * Shell functions of the launch script for its end. `leave_session` does nothing unless the place record says that the session is the
- * team's, `keep_zoom` unless it says that the pane is next to the user's, so that other ends fork nothing.
+ * Shell functions that the launch script runs at its end. `leave_session` does nothing unless the place record says that the session
+ * is the team's, `keep_zoom` unless it says that the pane is next to the user's, so that other ends fork nothing.
  */
 export const LEAVE_SESSION = String.raw`
-# True if the place record has one of two texts.
+# True if the place record contains one of two texts.
 is_placed() {
   [ -n "$TMUX_PANE" ] && [ -r "$run/place.json" ] || return 1
   while IFS= read -r place || [ -n "$place" ]; do
@@ -47,8 +47,8 @@ leave_session() {
     done
 }
 
-# In a window of the user's, the end of a pane undoes the zoom of another one: closes this pane in the call that zooms again. The
-# windows of a team have a hook for that.
+# In a user's window, the end of a pane undoes the zoom of another pane, so this closes the pane and zooms the other again in one call.
+# The windows of a team have a hook for that.
 keep_zoom() {
   is_placed '"beside": {' '"beside":{' || return 0
   zoomed="#{&&:#{==:#{pane_pid},$PPID},#{&&:#{window_zoomed_flag},#{!=:#{pane_active},1}}}"

@@ -11,13 +11,13 @@ export interface McpEntry {
 export interface McpEntryOptions {
   /** The program and leading arguments that run this command line. */
   readonly program: readonly string[];
-  /** The environment in which the team was found. */
+  /** The environment from which the team was resolved. */
   readonly env: Env;
   readonly team: string;
   readonly agent: string;
-  /** The member's messages reach it in another way, which also reports that it is idle: its server has no tools for that. */
+  /** True if another channel delivers the member's messages and reports when it is idle: its server then has no tools for these. */
   readonly withoutInbox?: boolean;
-  /** Its server adds it to the team if it is not in it. */
+  /** True if its server adds the member to the team when it is not yet in it. */
   readonly join?: boolean;
 }
 
@@ -25,8 +25,8 @@ export interface McpEntryOptions {
 const PLACE_VARIABLES = ["HOME", "TEAMS_HOME", "CLAUDE_CONFIG_DIR", "XDG_RUNTIME_DIR"] as const;
 
 /**
- * Returns the entry of a member's MCP server. An adapter passes it to the CLI that it starts, so no file of the person is
- * written. The identity is in the arguments: a client may drop variables.
+ * Returns the entry of a member's MCP server. An adapter passes it to the CLI that it starts, so none of the user's files is
+ * changed. The identity is in the arguments: a client may drop variables.
  */
 export function mcpEntry(options: McpEntryOptions): McpEntry {
   const { program, env, team, agent, withoutInbox = false, join = false } = options;

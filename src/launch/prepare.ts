@@ -35,31 +35,30 @@ export async function prepareStarts(starts: readonly AgentPaths[]): Promise<void
   for (const paths of starts) {
     ensureDir(paths.run);
     ensureRuntimeDirectory(paths.runtime);
-    setRecordsAside(paths);
+    renameEarlierRecords(paths);
     removeFile(paths.endWanted);
   }
   await makeFifos(starts.flatMap(fifosOf));
 }
 
 /**
- * Renames the records of an earlier start. If this process is killed in between, the next start continues: records
- * that are renamed already stay so.
+ * Renames the records of an earlier start. If this process is killed in between, the next start renames the rest.
  */
-function setRecordsAside({ status, place, exit, crash }: AgentPaths): void {
+function renameEarlierRecords({ status, place, exit, crash }: AgentPaths): void {
   for (const record of [status, place, exit, crash]) {
     if (entryOf(record) !== undefined) rename(record, recordOfEarlierStart(record));
   }
 }
 
 /**
- * Removes the files of a failed start, including a record that a killed process has half written. Call it once the
+ * Removes the files of a failed start, including records that a killed process left incomplete. Call it once the
  * processes have ended. A directory that contains other files stays.
  */
 export function discardLaunch(paths: AgentPaths): void {
   const { launchScript, exit, crash, status, endWanted, log } = paths;
   const files = [launchScript, exit, crash, status, endWanted, log];
   for (const path of [...files, ...halfWritten(paths.run, files), ...fifosOf(paths)]) {
-    // A directory of this name is not of the start.
+    // A directory with this name does not belong to the start.
     if (!entryOf(path)?.isDirectory()) removeFile(path);
   }
   for (const directory of [paths.run, paths.runtime]) removeIfEmpty(directory);

@@ -59,7 +59,7 @@ record_waiting() {
   retry=$!
 }
 
-# After this, no late record can be taken for the end of the restarted program.
+# Afterwards, no late record can be mistaken for the end of the restarted program.
 stop_recording() {
   [ -n "$retry" ] || return 0
   kill "$retry"

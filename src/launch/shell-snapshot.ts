@@ -18,7 +18,7 @@ interface SnapshotOptions {
   readonly now: number;
   /** Path from {@link snapshotFile}; a new one by default. */
   readonly file?: string;
-  /** Time limit in milliseconds for the shell's start-up files; then there is no snapshot. */
+  /** Time limit in milliseconds for the shell's startup files; if they take longer, there is no snapshot. */
   readonly timeoutMs?: number;
 }
 
@@ -29,13 +29,13 @@ const POLL_MS = 50;
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Milliseconds since the last write until an unfinished snapshot is removed: longer than any shell may take. */
 const PARTIAL_RETENTION_MS = 60_000;
-/** Matches only files of teams, complete, failed or partial: their ids begin with `t`. Other programs use the directory too. */
+/** Matches only files that teams wrote, complete, failed or partial: their ids begin with `t`. Other programs use the directory too. */
 const OUR_FILE = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(?:\.none|(\.tmp(\.done)?))?$/;
 
 /**
  * Captures the user's options, functions, aliases and PATH in a file that a shell command can source first. The file contains no
  * other variable and no secret. For fish it contains only PATH, because other shells cannot read fish functions.
- * @returns the file; undefined if the shell is unknown, too slow, or ended or replaced by its start-up files
+ * @returns the file; undefined if the shell is unknown, too slow, or ended or replaced by its startup files
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<string | undefined> {
   const file = options.file ?? snapshotFile(options);
@@ -47,9 +47,9 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   const partial = `${file}.tmp`;
   try {
     await runDetached(shell, dump(partial), { env, timeoutMs });
-    // Without a finished file, the shell was killed or its start-up files ended it.
+    // Without a finished file, the shell was killed or its startup files ended it.
     if (fileSize(`${partial}.done`) === undefined) return undefined;
-    maskFile(`${partial}.done`, secretsOf(env));
+    redactFile(`${partial}.done`, secretsOf(env));
     rename(`${partial}.done`, file);
     return file;
   } finally {
@@ -59,10 +59,10 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
 }
 
 /** Redacts secrets: a function or alias may contain the value of a secret variable. */
-function maskFile(path: string, secrets: readonly string[]): void {
+function redactFile(path: string, secrets: readonly string[]): void {
   const text = readText(path) ?? "";
-  const masked = redactText(text, secrets);
-  if (masked !== text) replaceFile(path, masked, { sync: false });
+  const redacted = redactText(text, secrets);
+  if (redacted !== text) replaceFile(path, redacted, { sync: false });
 }
 
 /** Removes old snapshots, and unredacted snapshots of killed processes. */
@@ -137,7 +137,7 @@ export interface ShellSnapshot {
   take(): Promise<unknown>;
 }
 
-/** Who takes snapshots: the context of a lead's operations. */
+/** The context of a lead's operations, as far as a snapshot needs it. */
 interface Spawner {
   readonly home: { readonly root: string };
   readonly env: Env;
@@ -149,12 +149,12 @@ const planned = new WeakMap<Spawner, ShellSnapshot>();
 
 /**
  * Plans the snapshot of the user's shell for the agents that a process spawns. The caller takes it after the spawn, so that a
- * slow start-up file delays no agent.
+ * slow startup file delays no agent.
  * @returns undefined for an unknown shell
  */
 export function shellSnapshot(spawner: Spawner): ShellSnapshot | undefined {
-  const before = planned.get(spawner);
-  if (before !== undefined) return before;
+  const existing = planned.get(spawner);
+  if (existing !== undefined) return existing;
   const { env } = spawner;
   const shell = env.SHELL ?? "/bin/bash";
   const options = { root: spawner.home.root, shell, env, now: spawner.clock.now() };
@@ -170,14 +170,14 @@ export function shellSnapshot(spawner: Spawner): ShellSnapshot | undefined {
   return snapshot;
 }
 
-/** Takes a snapshot. If the shell fails, marks that, and the agents run their commands without a snapshot. Never rejects. */
+/** Takes a snapshot. If the shell fails, writes a mark, so that agents run their commands without a snapshot. Never rejects. */
 async function takeOrMark(options: SnapshotOptions & { readonly file: string }): Promise<void> {
   const file = await takeSnapshot(options).catch(() => undefined);
   if (file !== undefined) return;
   try {
     replaceFile(failureMark(options.file), "", { sync: false });
   } catch {
-    // Without the mark, an agent's first command waits until its time is over.
+    // Without the mark, an agent's first command waits until its time limit.
   }
 }
 
@@ -186,8 +186,8 @@ export function snapshotVariable(snapshot: ShellSnapshot | undefined): Env {
 }
 
 /**
- * Returns a function that gives the shell snapshot of this agent's batch. From its first call on, it waits for the file until
- * `waitMs` are over, the shell has failed, or the signal of the call aborts; then it gives undefined. Never rejects.
+ * Returns a function that returns the shell snapshot of this agent's batch. It waits for the file until `waitMs` have passed since its
+ * first call, the shell has failed, or the signal of the call aborts; then it returns undefined. Never rejects.
  */
 export function snapshotOf(
   env: Env,
@@ -205,12 +205,12 @@ export function snapshotOf(
   };
 }
 
-/** The file that says that a shell failed, so that no agent waits for its snapshot. */
+/** Returns the path of the file that marks a failed shell, so that no agent waits for its snapshot. */
 function failureMark(file: string): string {
   return `${file}.none`;
 }
 
-/** Returns a function that gives a lead's own snapshot, the same that its teammates get. Its first call takes it. */
+/** Returns a function that returns a lead's own snapshot, which its teammates use too. Its first call takes the snapshot. */
 export function ownSnapshot(spawner: Spawner): () => Promise<string | undefined> {
   return async () => {
     const snapshot = shellSnapshot(spawner);

@@ -1,9 +1,9 @@
 import { operand, shellQuote } from "../text/shell-quote.ts";
 
 /**
- * Returns functions of the launch script that refuse every caller except the start that the script was written for: tmux-resurrect
+ * Returns functions of the launch script that refuse every start except the one that the script was written for: tmux-resurrect
  * and `respawn-pane` run its command line again, which would start a second agent without a record. They use `$agent`,
- * `$run` and `$instance`. POSIX sh without a fork, since each start runs them.
+ * `$run` and `$instance`. POSIX sh that forks nothing, since each start runs them.
  */
 export function startCheck(agentId: string): string {
   const team = agentId.slice(agentId.indexOf("@") + 1);
@@ -12,8 +12,8 @@ export function startCheck(agentId: string): string {
 
 const CHECK = String.raw`
 
-# True if the environment and the place record (whose pid is $1) belong to this start. A start has no record until the caller knows
-# the pid.
+# True if the environment and the place record (whose pid must be $1) belong to this start. A start has no record until the caller
+# knows the pid.
 is_own_start() {
   [ -n "$instance" ] && [ "$TEAMS_INSTANCE" = "$instance" ] || return 1
   [ -r "$run/place.json" ] || return 0

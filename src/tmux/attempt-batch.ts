@@ -7,7 +7,7 @@ import type { BatchOptions, TmuxServer } from "./server.ts";
 export interface AttemptedBatch {
   readonly lines: readonly string[];
   readonly errors: readonly string[];
-  /** The reason why it did not run to its end; its message is among the errors. */
+  /** Why the batch did not run to its end; its message is also in `errors`. */
   readonly failure?: TmuxError;
   /** Returns a sentence about the user's hooks that ran after its commands; undefined without hooks. */
   advice(): Promise<string | undefined>;

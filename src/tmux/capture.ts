@@ -9,7 +9,7 @@ interface CaptureTarget {
   readonly condition: string;
 }
 
-/** Removes the blanks up to the width of the pane that tmux 3.2 adds to a row. */
+/** Removes the spaces with which tmux 3.2 pads a row to the width of the pane. */
 export function withoutPadding(row: string): string {
   return row.replace(/(?<! ) +$/, "");
 }
@@ -17,7 +17,8 @@ export function withoutPadding(row: string): string {
 /**
  * Captures the screens of several panes with one forked call. A random mark, which no screen can contain, separates them.
  * @param above maximum number of history rows for each pane
- * @returns the rows of each target, wrapped lines joined, without blanks at the end; undefined if its condition does not hold or the server is gone
+ * @returns the rows of each target, wrapped lines joined, without trailing spaces; undefined if its condition does not hold or the
+ * server is gone
  * @throws TeamError TMUX_ERROR
  */
 export async function capturePanes(

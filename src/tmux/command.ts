@@ -8,7 +8,7 @@ export type BatchLine = TmuxCommand | { readonly chain: readonly TmuxCommand[] }
 
 /**
  * Quotes a word for tmux's configuration language, as `source-file` reads it. Control characters become octal escapes, because
- * tmux drops blanks after a newline inside quotes. So does `~`, which tmux expands even inside quotes.
+ * tmux drops whitespace after a newline inside quotes. So does `~`, which tmux expands even inside quotes.
  * @throws RangeError for a NUL, which no argument can contain
  */
 function quote(word: string): string {
@@ -40,7 +40,7 @@ export function script(lines: readonly BatchLine[]): string {
   return lines.map((line) => `${"chain" in line ? sequence(line.chain) : commandLine(line)}\n`).join("");
 }
 
-/** Like {@link script}, but on a server with another process id only `otherwise` runs. Check and commands are atomic. */
+/** Like {@link script}, but a server with another process id runs only `otherwise`. Check and commands are atomic. */
 export function scriptFor(serverPid: number, lines: readonly BatchLine[], otherwise: TmuxCommand): string {
   return `%if "#{==:#{pid},${serverPid}}"\n${script(lines)}%else\n${script([otherwise])}%endif\n`;
 }
@@ -62,7 +62,7 @@ export function onlyIf(pane: PaneId, condition: string, command: TmuxCommand, mi
 export const MISS = "MISS";
 
 /**
- * Runs some commands if a condition holds, others if not. The check and all commands are atomic; a command that fails ends them.
+ * Runs `then` if a condition holds, else `otherwise`. The check and all commands are atomic; a command that fails stops the rest.
  * @param target for a window, the condition is checked on its active pane
  */
 export function ifElse(
@@ -84,7 +84,7 @@ export function escapeFormat(text: string): string {
 
 /**
  * Escapes text for a user option that a border or status line draws through `#{@option}`: tmux does not expand the value again,
- * but would read `#[…]` in it as a style. Control characters become blanks.
+ * but would read `#[…]` in it as a style. Control characters become spaces.
  */
 export function escapeDrawnText(text: string): string {
   return text.replace(/[\x00-\x1f\x7f]/g, " ").replace(/#+(?=\[)/g, "$&$&");

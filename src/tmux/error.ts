@@ -35,7 +35,7 @@ export interface TmuxFailure {
   readonly stderr?: string;
   /** For a batch: the names of its commands, and the lines that they printed before it failed. */
   readonly batch?: { readonly commands: readonly string[]; readonly printed: readonly string[] };
-  /** Further entries of the error's details. */
+  /** Additional entries of the error's details. */
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
@@ -79,9 +79,9 @@ export function errorKindOf(line: string): "no-server" | "lost-server" | "no-tar
 
 /** The hint for each kind. */
 const HINTS = {
-  "no-server": "Check which tmux server is used; none runs at that socket.",
+  "no-server": "No tmux server runs at that socket; check which server is meant.",
   "lost-server": "The tmux server ended during the call; check with `tmux ls` before you try again.",
-  "no-target": "It no longer exists; check with `tmux list-panes -a`.",
+  "no-target": "The target no longer exists; check with `tmux list-panes -a`.",
   refused: "See the details for the command and its error text.",
 } as const;
 
@@ -102,13 +102,13 @@ export function refusal(command: TmuxCommand, stderr: string, batch?: TmuxFailur
   });
 }
 
-/** A printed line or a further error shows that commands of the batch ran before the server ended. */
+/** A printed line or an additional error shows that commands of the batch ran before the server ended. */
 function doneBeforeLoss(kinds: readonly string[], batch: TmuxFailure["batch"]): CallProgress {
   const answered = batch !== undefined && (batch.printed.length > 0 || kinds.length > 1);
   return answered ? "some" : "unknown";
 }
 
-/** @param advice a hint about hooks that may wait; without it, the server may hang */
+/** @param advice a hint about hooks that may wait; without it, the hint says that the server may hang */
 export function timedOut(
   command: TmuxCommand,
   timeoutMs: number,
@@ -117,8 +117,8 @@ export function timedOut(
 ): TmuxError {
   return new TmuxError({
     kind: "timed-out",
-    message: `tmux did not answer ${command[0] ?? ""} within ${timeoutMs / 1000} seconds.`,
-    hint: advice ?? "The server may hang; check it with `tmux ls`.",
+    message: `tmux did not answer ${command[0] ?? ""} within ${timeoutMs / 1000} seconds; it may still run the command.`,
+    hint: advice ?? "The tmux server may hang; check it with `tmux ls`.",
     done: "unknown",
     command,
     ...(batch === undefined ? {} : { batch }),
@@ -129,7 +129,7 @@ export function timedOut(
 export function otherServer(command: TmuxCommand): TmuxError {
   return new TmuxError({
     kind: "lost-server",
-    message: "The tmux server has ended, and another one has taken its place; nothing was done there.",
+    message: "The tmux server has ended, and another server uses its socket; nothing was done there.",
     hint: "Run the command again; it lists the current panes first.",
     done: "nothing",
     command,

@@ -5,7 +5,7 @@
  */
 export function hooksAfter(sent: string, shown: string): string[] {
   const hooks = shown.split("\n").flatMap((line) => {
-    // A hook without a value has a name only.
+    // A line for a hook without a value contains only its name.
     const [, hook = "", command = ""] = /^(after-([a-z-]+))(?:\[\d+\])? \S/.exec(line) ?? [];
     return command !== "" && new RegExp(`\\b${command}\\b`).test(sent) ? [hook] : [];
   });

@@ -37,11 +37,11 @@ export function columnsInLayout(layout: string, pane: PaneId): number | undefine
 }
 
 function format(cell: LayoutCell, x: number, y: number, panes: { next: number }): string {
-  const place = `${cell.width}x${cell.height},${x},${y}`;
+  const geometry = `${cell.width}x${cell.height},${x},${y}`;
   if (cell.kind === "pane") {
     const id = panes.next;
     panes.next += 1;
-    return `${place},${id}`;
+    return `${geometry},${id}`;
   }
   let [left, top] = [x, y];
   const parts: string[] = [];
@@ -51,7 +51,7 @@ function format(cell: LayoutCell, x: number, y: number, panes: { next: number })
     if (cell.kind === "columns") left += child.width + 1;
     else top += child.height + 1;
   }
-  return cell.kind === "columns" ? `${place}{${parts.join(",")}}` : `${place}[${parts.join(",")}]`;
+  return cell.kind === "columns" ? `${geometry}{${parts.join(",")}}` : `${geometry}[${parts.join(",")}]`;
 }
 
 /** tmux's checksum: rotate right by one, add the byte, 16 bits. */

@@ -63,7 +63,7 @@ export async function listPanes(server: TmuxServer, options: readonly string[] =
     if (!isGone(error)) throw error;
     return { running: !isNoServer(error), serverPid: undefined, version: undefined, panes: [] };
   }
-  // A hook of the user's can print other lines.
+  // A user's hook can print other lines.
   const rows = text
     .split("\n")
     .map((line) => line.split("\t"))
@@ -80,7 +80,7 @@ export async function listPanes(server: TmuxServer, options: readonly string[] =
   };
 }
 
-/** Parses one row; a row in another form is skipped. */
+/** Parses one row; returns nothing for a row in another form. */
 function parsePane(row: readonly string[], options: readonly string[]): TmuxPane[] {
   const [pane, window, session] = [paneId(row[0]), windowId(row[1]), sessionId(row[2])];
   const numbers = row.slice(3, 11).map(Number);

@@ -15,7 +15,7 @@ export interface Screen {
   readonly historyLimit: number;
   readonly cursor: { readonly x: number; readonly y: number };
   readonly alternate: boolean;
-  /** The mode that the user has put the pane in (`copy-mode`, `tree-mode`), or "". `rows` are those of the program in any case. */
+  /** The mode that the user has put the pane in (`copy-mode`, `tree-mode`), or "". In any mode, `rows` are the program's. */
   readonly mode: string;
   readonly dead: boolean;
   readonly inputOff: boolean;

@@ -1,7 +1,7 @@
 import type { WaitingProgram } from "../os/process/spawn.ts";
 import { isNoServer, isUnreachable, type TmuxServer } from "./server.ts";
 
-/** Number of waits before the watch gives up: another program ends a wait only by mistake. */
+/** Maximum number of waits before the watch gives up: while the server runs, another program ends a wait only by mistake. */
 const MAX_WAITS = 5;
 
 /** A tmux client that waits for the end of a server. It has no session and appears in no list of clients. */

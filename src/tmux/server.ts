@@ -19,7 +19,7 @@ import { parseVersion, type TmuxVersion } from "./version.ts";
 /** The address of a server: the name of its socket (`-L`), its path (`-S`), or undefined for the user's default server. */
 export type TmuxSocket = { readonly name: string } | { readonly path: string } | undefined;
 
-/** Milliseconds; a longer call hangs. A normal one takes two milliseconds. */
+/** Milliseconds after which a call counts as hung; a normal call takes two. */
 const CALL_TIMEOUT_MS = 15_000;
 /** Milliseconds to find the hooks that a call may have waited for. */
 const HOOKS_TIMEOUT_MS = 2_000;
@@ -53,16 +53,16 @@ interface BatchResult {
   /** The complete output, with empty lines. */
   readonly text: string;
   /**
-   * One line for each failed command; the others were done. A failing hook of the user adds lines too, so callers check what was
-   * done by what the commands print.
+   * One line for each failed command; the other commands ran. A user's failing hook adds lines too, so callers tell from what the
+   * commands print which ones ran.
    */
   readonly errors: readonly string[];
 }
 
 /**
  * The driver of one tmux server: argument vectors in, text out, one forked client for each call. It keeps no connection and no
- * state, and never attaches a client. Each call prints a final mark: with it, the commands ran to the end, whatever the exit status
- * is, which can be that of the user's hooks.
+ * state, and never attaches a client. Each call prints a final mark, which proves that the commands ran to the end: the exit status
+ * can be that of the user's hooks.
  */
 export interface TmuxServer {
   readonly socket: TmuxSocket;
@@ -125,7 +125,7 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
     return hooksAfter(sent, shown.stdout);
   };
 
-  /** Returns the failure of a call; a server whose process keeps running has not ended, whatever its client says. */
+  /** Returns the failure of a call; a server whose process keeps running has not ended, even if its client reports that. */
   const failureOf = async (...refused: Parameters<typeof refusal>): Promise<TmuxError> => {
     const error = refusal(...refused);
     if (options.process === undefined || !isNoServer(error) || error.printed.length > 0) return error;

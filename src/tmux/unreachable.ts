@@ -34,7 +34,7 @@ function isServer({ pid, procStart }: RecordedProcess): boolean {
   return procStart !== undefined || processTable().some((row) => row.pid === pid && isTmuxServer(row));
 }
 
-/** True if a server runs whose socket was deleted. @param path of its socket */
+/** True if a server runs although its socket was deleted. @param path of its socket */
 export function hasLostSocket(path: string, server: RecordedProcess): boolean {
   return entryOf(path) === undefined && runs(server);
 }
@@ -44,13 +44,13 @@ export function unreachable(server: RecordedProcess, path: string | undefined): 
   return path !== undefined && entryOf(path) === undefined ? lostSocket(server, path) : otherProtocol(server);
 }
 
-/** Creates the error for a running server whose socket was deleted: it makes the socket again on SIGUSR1. */
+/** Creates the error for a running server whose socket was deleted; SIGUSR1 makes it create the socket again. */
 export function lostSocket({ pid }: RecordedProcess, path: string): TmuxError {
   const directory = dirname(path);
   const make = entryOf(directory) === undefined ? `mkdir -m 700 ${shellWord(directory)} && ` : "";
   return new TmuxError({
     kind: "unreachable",
-    message: `The tmux server (process ${pid}) runs, but its socket ${path} was deleted: no client reaches its panes.`,
+    message: `The tmux server (process ${pid}) is running, but its socket ${path} was deleted: no client can reach its panes.`,
     hint: `Its panes and agents keep running. To restore the socket: ${make}kill -USR1 ${pid}`,
     done: "nothing",
     facts: { serverPid: pid, socket: path },

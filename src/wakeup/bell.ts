@@ -22,8 +22,8 @@ export type RingResult = "rung" | "unheard";
 type Outcome = "rung" | "timeout" | "aborted";
 
 /**
- * A bell that code rings, and the base of the other kinds. Rings without a waiter are kept as a single one; a ring wakes all
- * waiters.
+ * A bell that this process rings itself, and the base of the other kinds. Rings without a waiter are kept as a single one; a ring
+ * wakes all waiters.
  * @param release called once at `close`
  */
 export class ManualBell implements Bell {

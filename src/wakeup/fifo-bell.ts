@@ -19,7 +19,7 @@ export function alsoRing(path: string, ring: () => void): () => void {
   };
 }
 
-/** Calls the functions registered for a FIFO. @returns whether there were any */
+/** Calls the functions registered for a FIFO. @returns true if at least one is registered */
 function ringAlso(path: string): boolean {
   const rings = extraRings.get(path);
   for (const ring of rings ?? []) ring();
@@ -33,7 +33,7 @@ export interface FifoBell extends Bell {
 }
 
 /**
- * Opens the owner's end of a FIFO, for reading and writing, so that it never reaches its end and costs nothing while idle. Rings
+ * Opens the owner's end of a FIFO for reading and writing, so that it never reads end-of-file, and costs nothing while idle. Rings
  * before the first wait stay in the FIFO: reading needs `node:net`, which an agent loads only once it is ready. From the first
  * wait on, the bell keeps the process alive until it is closed.
  * @throws TeamError PERMISSION_DENIED if the path is not a FIFO of this user; a system error if it is missing
@@ -50,7 +50,7 @@ export function openFifoBell(path: string): FifoBell {
   const read = (): Socket => {
     const reader = new Socket({ fd: fifo.fd, readable: true, writable: false });
     reader.on("data", () => rings.ring());
-    // Wake the reader; later rings may be lost, and the timer bell remains.
+    // Wake the reader. Later rings may be lost; then only the timer bell wakes it.
     reader.on("error", () => rings.ring());
     return reader;
   };

@@ -34,7 +34,7 @@ export function openFileBell(file: string | (() => string)): Bell {
       if (path !== pathNow()) stop();
       if (watching === undefined && !closed) {
         watch();
-        // The file may have changed before: wake the reader.
+        // The file may have changed before it was watched: wake the reader.
         if (watching !== undefined) rings.ring();
       }
       return rings.wait(options);

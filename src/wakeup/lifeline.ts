@@ -11,7 +11,7 @@ export interface Lifeline {
 
 /**
  * Watches the FIFO that an agent's launch script holds open: end-of-file means that the script is gone, even by SIGKILL
- * (tmux-findings.md section 2). It only notices an end after this call, so watch first, then check whether the agent is alive. On
+ * (tmux-findings.md section 2). It notices only an end after this call, so watch first, then check whether the agent is alive. On
  * macOS a FIFO reports no end; bells and the timer bell remain.
  * @throws TeamError PERMISSION_DENIED if the path is not a FIFO of this user; a system error if it is missing
  */

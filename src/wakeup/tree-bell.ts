@@ -40,9 +40,9 @@ export function openTreeBell(
       try {
         if (name !== undefined && isDirectory(changed)) follow(changed);
       } catch {
-        // No descriptor is left, or access is denied. No caller would get the error; the reader meets it when it reads.
+        // No descriptor is left, or access is denied. No caller could catch the error here; the reader gets it when it reads.
       }
-      // Only now: a file may have been created in a new directory before it was watched.
+      // Call it last: a file may have been created in a new directory before it was watched.
       onChange(changed);
       rings.ring();
     });

@@ -242,7 +242,7 @@ describe("scripts/demo", () => {
     const env = { ...QUICK, TMPDIR: scratch };
     const { code, err } = await start(own, own.home, [DEMO, "--keep", `--report=${report}`], env).ended;
     expect(code).toBe(0);
-    expect(err).toContain("This directory is not a git repository; the team audits its own checkout: ");
+    expect(err).toContain("This directory is not a git repository; the team audits the checkout of teams: ");
     expect(readFileSync(report, "utf8")).toMatch(/^ {4}Repository: \S/m);
     const kept = /^The run's files are kept: TEAMS_HOME=(.*)$/m.exec(err)?.[1] ?? "";
     expect(filesBelow(join(kept, "teams-sessions"))).toHaveLength(4);

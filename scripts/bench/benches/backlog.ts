@@ -3,16 +3,16 @@ import { writeFileSync } from "node:fs";
 import { formatJson } from "../../../src/os/files/atomic-write.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { atMost, type Bench, type Figure } from "../figure.ts";
-import { markAll, sendOne, takeUpResidence } from "../support/message-history.ts";
+import { markAll, registerRecipient, sendOne } from "../support/message-history.ts";
 import { sample, timeOf } from "../support/samples.ts";
 import { benchTeam } from "../support/scratch.ts";
 import { aMessage } from "../support/usual-approach.ts";
 
 const UNREAD = 5_000;
-/** Milliseconds to deliver or read one message, for 95 of 100. */
+/** Maximum milliseconds to deliver or read one message, at the 95th percentile. */
 const GOAL_MS = 200;
 
-/** A recipient that was away for a long time, with every message still in the array. */
+/** The inbox of a recipient that was away for a long time: every message is still in the array. */
 export const backlog: Bench = {
   name: "backlog",
   title: `An inbox with ${UNREAD.toLocaleString("en")} unread messages`,
@@ -21,7 +21,7 @@ export const backlog: Bench = {
     const figures: Figure[] = [];
     for (const place of setup.places) {
       const { ref } = await benchTeam(place, ["ada", "bob"]);
-      await takeUpResidence(ref);
+      await registerRecipient(ref);
       const unread = Array.from({ length: UNREAD }, () => aMessage(randomUUID()));
       writeFileSync(ref.paths.inbox("bob"), formatJson(unread), { mode: 0o600 });
       const times = setup.amount(30, 10);

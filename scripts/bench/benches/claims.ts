@@ -17,14 +17,14 @@ export const claims: Bench = {
   short: true,
   async run(setup) {
     const figures: Figure[] = [];
-    for (const place of setup.places) figures.push(...(await atOnce(setup, place)));
+    for (const place of setup.places) figures.push(...(await claimsByMany(setup, place)));
     const [place] = setup.places;
-    if (place !== undefined) figures.push(...(await alone(setup, place)));
+    if (place !== undefined) figures.push(...(await claimsByOne(setup, place)));
     return figures;
   },
 };
 
-async function atOnce(setup: Setup, place: Place): Promise<readonly Figure[]> {
+async function claimsByMany(setup: Setup, place: Place): Promise<readonly Figure[]> {
   const tasks = setup.amount(10_000, 1_000);
   const ours = await claimAll(await listOf(place, tasks), "ours", setup.amount(25, 4));
   // The usual claim reads every task under the single lock.
@@ -51,17 +51,17 @@ async function listOf(place: Place, tasks: number): Promise<BenchTeam> {
   return team;
 }
 
-async function claimAll(team: BenchTeam, way: "ours" | "usual", each: number) {
+async function claimAll(team: BenchTeam, approach: "ours" | "usual", each: number) {
   const { ms, lines } = await race(
     "claimer",
-    NAMES.map((name) => [team.directory, name, `${each}`, way]),
+    NAMES.map((name) => [team.directory, name, `${each}`, approach]),
   );
   const ids = lines.flatMap((line) => line.split(" "));
   return { rate: (ids.length * 1000) / ms, doubled: ids.length - new Set(ids).size };
 }
 
-/** One process that claims the lowest free task, with nine tenths of the list completed. */
-async function alone(setup: Setup, place: Place): Promise<readonly Figure[]> {
+/** Measures one process that claims the lowest free task while nine tenths of the list are completed. */
+async function claimsByOne(setup: Setup, place: Place): Promise<readonly Figure[]> {
   const costs: { size: number; median: number }[] = [];
   for (const size of [100, setup.amount(10_000, 1_000)]) {
     const { ref } = await benchTeam(place, ["ada"]);

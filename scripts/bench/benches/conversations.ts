@@ -12,7 +12,7 @@ import { sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** Characters of one tool result, as a file or a command produces. */
+/** Characters of one tool result, as of a file or a command. */
 const RESULT = 5_000;
 
 /** Long conversations: the time to resume one, and the memory that a thousand turns need. */
@@ -124,7 +124,7 @@ function parseLines(path: string): number {
     .map((line) => JSON.parse(line) as object).length;
 }
 
-/** Returns the growth in megabytes; each measurement follows a garbage collection. */
+/** Returns the growth of the heap in megabytes; each measurement follows a garbage collection. */
 async function heapGrowth(path: string): Promise<number> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

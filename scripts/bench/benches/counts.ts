@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { type Bench, countAtMost, type Figure } from "../figure.ts";
-import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/message-history.ts";
+import { markAll, NEW_TEAM, registerRecipient, sendOne, writeHistory } from "../support/message-history.ts";
 import { benchTeam } from "../support/scratch.ts";
 
 const OWN_IO = "/proc/self/io";
@@ -19,10 +19,10 @@ export const counts: Bench = {
     const [place] = setup.places;
     if (place === undefined || !existsSync(OWN_IO)) return [];
     const { ref } = await benchTeam(place, ["ada", "bob"]);
-    await takeUpResidence(ref);
-    await liveThrough(ref, NEW_TEAM);
+    await registerRecipient(ref);
+    await writeHistory(ref, NEW_TEAM);
     const fresh = await bytesOfOne(ref);
-    await liveThrough(ref, 10_000);
+    await writeHistory(ref, 10_000);
     const after = await bytesOfOne(ref);
     return Object.entries(after).flatMap(([what, value]): Figure[] => {
       const first = fresh[what] ?? 0;
@@ -32,7 +32,7 @@ export const counts: Bench = {
           what: `${what}, after 10,000 messages`,
           value,
           unit: "bytes",
-          // Not exactly equal: a time or a number in a file may be longer.
+          // They are not exactly equal: a time or a number in a file may be longer.
           goal: countAtMost(first * 1.3, value, "≤ 1.3 × new"),
         },
       ];

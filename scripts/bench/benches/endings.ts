@@ -10,7 +10,7 @@ import { endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
 import { Samples, timeOf } from "../support/samples.ts";
 import { type BenchTeam, benchTeam } from "../support/scratch.ts";
 
-/** The time until the end of a teammate in a pane is known: the time column of docs/endings.md. */
+/** The time until the end of a teammate in a pane is noticed: the time column of docs/endings.md. */
 export const endings: Bench = {
   name: "endings",
   title: "Unrequested ends",
@@ -19,29 +19,30 @@ export const endings: Bench = {
     const [place] = setup.places;
     if (place === undefined) return [];
     const figures: Figure[] = [];
-    for (const way of WAYS) figures.push(await measure(setup, place, way));
+    for (const ending of ENDINGS) figures.push(await measure(setup, place, ending));
     return figures;
   },
 };
 
-interface Way {
+interface Ending {
   readonly what: string;
+  /** Milliseconds. */
   readonly limit: number;
   readonly end: (team: BenchTeam, name: string) => unknown;
-  /** Resolves when the end is known; called before the end. */
-  readonly known: (team: BenchTeam, name: string, ctx: OperationContext) => Promise<unknown>;
+  /** Resolves when the end is noticed; called before the end. */
+  readonly noticed: (team: BenchTeam, name: string, ctx: OperationContext) => Promise<unknown>;
 }
 
 const kill = ({ ref }: BenchTeam, name: string): unknown =>
   signalProcess(readStatus(ref, name)?.process.pid ?? 0, "SIGKILL");
 
-const WAYS: readonly Way[] = [
-  { what: "SIGKILL of an agent → recorded, with its last lines", limit: 100, end: kill, known: recorded },
+const ENDINGS: readonly Ending[] = [
+  { what: "SIGKILL of an agent → recorded, with its last lines", limit: 100, end: kill, noticed: recorded },
   {
     what: "kill-pane → recorded",
     limit: 100,
     end: (team, name) => tmuxOf(team, "kill-pane", "-t", readPlace(team.ref, name)?.paneId ?? ""),
-    known: recorded,
+    noticed: recorded,
   },
   {
     what: "SIGKILL of the launch script → the lifeline ends",
@@ -51,7 +52,7 @@ const WAYS: readonly Way[] = [
       for (const { pid } of processTable().filter(({ ppid }) => ppid === outer))
         signalProcess(pid, "SIGKILL");
     },
-    known: async ({ ref }, name) => {
+    noticed: async ({ ref }, name) => {
       const line = watchLifeline(ref.paths.agent(name).lifeline);
       await line.ended;
       line.close();
@@ -61,32 +62,32 @@ const WAYS: readonly Way[] = [
     what: "SIGKILL of an agent → the lead is notified, its tasks are unassigned",
     limit: 2_000,
     end: kill,
-    known: notified,
+    noticed: notified,
   },
 ];
 
 /** Ends idle teammates in separate panes, one after the other. */
-async function measure(setup: Setup, place: Place, way: Way): Promise<Figure> {
+async function measure(setup: Setup, place: Place, ending: Ending): Promise<Figure> {
   const names = Array.from({ length: setup.amount(6, 2) }, (_, index) => `agent-${index}`);
   const team = await benchTeam(place, []);
   const ctx = leadOf(setup, team);
-  const behind: Promise<unknown>[] = [];
+  const background: Promise<unknown>[] = [];
   const took: number[] = [];
   try {
     await spawnTeammates(
       ctx,
       names.map((name) => ({ name })),
-      { mode: "tmux", background: (work) => behind.push(work) },
+      { mode: "tmux", background: (work) => background.push(work) },
     );
-    await Promise.all(behind);
+    await Promise.all(background);
     await untilIdle(team, names);
     for (const name of names) {
-      const known = way.known(team, name, ctx);
+      const noticed = ending.noticed(team, name, ctx);
       await new Promise((resolve) => setImmediate(resolve));
       took.push(
         await timeOf(() => {
-          way.end(team, name);
-          return known;
+          ending.end(team, name);
+          return noticed;
         }),
       );
     }
@@ -94,7 +95,7 @@ async function measure(setup: Setup, place: Place, way: Way): Promise<Figure> {
     await endTeam(ctx, team);
   }
   const value = new Samples(took).median;
-  return { what: way.what, value, unit: "ms", goal: atMost(way.limit, "ms", value) };
+  return { what: ending.what, value, unit: "ms", goal: atMost(ending.limit, "ms", value) };
 }
 
 async function recorded({ ref }: BenchTeam, name: string): Promise<void> {
@@ -105,11 +106,11 @@ async function recorded({ ref }: BenchTeam, name: string): Promise<void> {
 
 async function notified(_: BenchTeam, name: string, ctx: OperationContext): Promise<void> {
   const watching = new AbortController();
-  const rejected = (message: string): void => console.error(message);
+  const printProblem = (message: string): void => console.error(message);
   await supervise(ctx, {
     signal: watching.signal,
     onEnd: (end) => end.name === name && watching.abort(),
     onChange: () => undefined,
-    onProblem: rejected,
+    onProblem: printProblem,
   });
 }

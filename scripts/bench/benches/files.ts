@@ -16,12 +16,12 @@ export const files: Bench = {
   short: true,
   async run(setup) {
     const figures: Figure[] = [];
-    for (const place of setup.places) figures.push(...(await at(setup, place)));
+    for (const place of setup.places) figures.push(...(await figuresIn(setup, place)));
     return figures;
   },
 };
 
-async function at(setup: Setup, place: Place): Promise<readonly Figure[]> {
+async function figuresIn(setup: Setup, place: Place): Promise<readonly Figure[]> {
   const directory = scratch(place);
   const path = (name: string): string => join(directory, name);
   const text = JSON.stringify([aMessage("0")], undefined, 2);
@@ -42,7 +42,7 @@ async function at(setup: Setup, place: Place): Promise<readonly Figure[]> {
     },
   };
   const figures: Figure[] = [];
-  // Not in turn: a write that a file system defers would be paid by the next fsync.
+  // One after the other, not in turn: the next fsync would pay for a write that a file system defers.
   for (const [what, work] of Object.entries(works)) {
     const { median } = await sample(setup.amount(300, 60), work);
     figures.push({ what: `${what}, ${place.name}`, value: median, unit: "ms" });

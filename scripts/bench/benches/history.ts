@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import type { Bench, Figure, Place, Setup } from "../figure.ts";
-import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/message-history.ts";
+import { markAll, NEW_TEAM, registerRecipient, sendOne, writeHistory } from "../support/message-history.ts";
 import { sample, sampleInTurn, timeOf } from "../support/samples.ts";
 import { benchTeam, scratch } from "../support/scratch.ts";
 import { aMessage, leastDelivery, usualMark, usualRead, usualSend } from "../support/usual-approach.ts";
@@ -55,12 +55,12 @@ export const history: Bench = {
 
 /**
  * Measures the sizes in turn, so that a machine with a drifting speed treats them alike. The usual approach
- * is measured afterwards and not in between: a write that a file system defers is paid by the next fsync.
+ * is measured afterwards and not in between: the next fsync pays for a write that a file system defers.
  */
 async function costsAt(setup: Setup, place: Place): Promise<HistoryCosts> {
   const sizes = setup.short ? SHORT_SIZES : SIZES;
   const teams: TeamRef[] = [];
-  for (const size of sizes) teams.push(await teamOfAge(place, size));
+  for (const size of sizes) teams.push(await teamWithHistory(place, size));
   const ours = await costsInTurn(setup.amount(100, 30), teams, {
     deliver: (ref) => sendOne(ref),
     read: (ref) => unreadMessages(ref, "bob"),
@@ -84,11 +84,11 @@ async function costsAt(setup: Setup, place: Place): Promise<HistoryCosts> {
   return { place: place.name, sizes, ours, usual, least: least.median, leastRead: leastRead.median };
 }
 
-/** This process is also the recipient, so that the figures contain only the work itself. */
-async function teamOfAge(place: Place, messages: number): Promise<TeamRef> {
+/** Creates a team with a history. This process is also the recipient, so that the figures contain only the work itself. */
+async function teamWithHistory(place: Place, messages: number): Promise<TeamRef> {
   const { ref } = await benchTeam(place, ["ada", "bob"]);
-  await takeUpResidence(ref);
-  await liveThrough(ref, NEW_TEAM + messages);
+  await registerRecipient(ref);
+  await writeHistory(ref, NEW_TEAM + messages);
   return ref;
 }
 
@@ -99,7 +99,7 @@ function usualInbox(place: Place, messages: number): string {
   return inbox;
 }
 
-/** @returns the medians of each part */
+/** @returns the medians of the parts, for each item */
 async function costsInTurn<T>(
   times: number,
   all: readonly T[],
@@ -128,7 +128,7 @@ function figuresOf({ place, sizes, ours, usual, least, leastRead }: HistoryCosts
           ? { what: "an inbox of one message", value: leastRead }
           : { what: "lock + write + rename", value: least };
       return {
-        what: `${WORDS[part]} ${lifeOf(sizes[index] ?? 0)}, ${place}`,
+        what: `${WORDS[part]} ${historyText(sizes[index] ?? 0)}, ${place}`,
         value,
         unit: "ms",
         references: [limit, { what: "read all, rewrite all", value: usual[index]?.[part] ?? Number.NaN }],
@@ -140,7 +140,7 @@ function figuresOf({ place, sizes, ours, usual, least, leastRead }: HistoryCosts
   );
 }
 
-function lifeOf(messages: number): string {
+function historyText(messages: number): string {
   return messages === 0 ? "in a new team" : `after ${messages.toLocaleString("en")} messages`;
 }
 

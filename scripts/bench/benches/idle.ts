@@ -14,15 +14,15 @@ import { canMeasureCost, costOf, residentMb } from "../support/process-cost.ts";
 import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
 
 /**
- * Milliseconds until V8 has returned the memory of a start; its collector runs some seconds after the last
- * work.
+ * Milliseconds until V8 has returned the memory that a start used; its collector runs some seconds after the
+ * last work.
  */
 const AFTER_START_MS = 12_000;
 
-/** Milliseconds until idle teammates do nothing after a start; a shared machine can pause for a minute. */
+/** Maximum milliseconds after a start until idle teammates do nothing; a shared machine can pause for a minute. */
 const SETTLING_MS = 180_000;
 
-/** Seconds for one turn of all teammates. */
+/** Maximum seconds for one turn of all teammates. */
 const TURN_SECONDS = 60;
 
 /** The activity of idle teammates. */
@@ -34,14 +34,14 @@ export const idle: Bench = {
     const [place] = setup.places;
     if (place === undefined) return [];
     const counted = await benchTeam(place, []);
-    const figures = [...(await doings(setup, counted))];
+    const figures = [...(await activity(setup, counted))];
     if (canMeasureCost && !setup.short) figures.push(...(await costs(setup, await benchTeam(place, []))));
     return figures;
   },
 };
 
-/** The forks and timers of two idle teammates in some seconds, and of a command that sends. */
-async function doings(setup: Setup, team: BenchTeam): Promise<readonly Figure[]> {
+/** Counts the forks and timers of two idle teammates in some seconds, and the forks of a command that sends. */
+async function activity(setup: Setup, team: BenchTeam): Promise<readonly Figure[]> {
   const probe = probeIn(team.directory);
   const ctx = leadOf(setup, team, probe.env);
   const names = ["ada", "bob"];
@@ -55,7 +55,7 @@ async function doings(setup: Setup, team: BenchTeam): Promise<readonly Figure[]>
     const seconds = setup.amount(12, 6);
     const { forks, fastTimers } = await quietest(probe, seconds);
     await teamsSend(setup, team, probe);
-    const sent = probe.look();
+    const sent = probe.read();
     return [
       {
         what: `processes started by two teammates in ${seconds} s`,
@@ -82,16 +82,16 @@ async function doings(setup: Setup, team: BenchTeam): Promise<readonly Figure[]>
 }
 
 /**
- * Returns the counts of the first seconds in which nothing happens, or of the last ones: the work of a start may end late, and only
- * work that never ends counts.
+ * Returns the counts of the first interval in which nothing happens, or of the last one before the deadline: the work of a start may
+ * end late, and only work that never ends counts.
  * @param seconds more than the shortest timer that an idle process may have
  */
-async function quietest(probe: Probe, seconds: number): Promise<ReturnType<Probe["look"]>> {
+async function quietest(probe: Probe, seconds: number): Promise<ReturnType<Probe["read"]>> {
   const deadline = performance.now() + SETTLING_MS;
   for (;;) {
-    probe.look();
+    probe.read();
     await delay(seconds * 1000);
-    const seen = probe.look();
+    const seen = probe.read();
     if (seen.forks + seen.fastTimers === 0 || performance.now() > deadline) return seen;
   }
 }
@@ -102,7 +102,7 @@ async function teamsSend(setup: Setup, team: BenchTeam, probe: Probe): Promise<v
   await once(started(words, { env, cwd: team.directory, stdio: ["ignore", "ignore", "inherit"] }), "exit");
 }
 
-/** Processor time, wake-ups and memory of a larger team, compared with an empty Node process. */
+/** Measures processor time, wake-ups and memory of a larger team, compared with an empty Node process. */
 async function costs(setup: Setup, team: BenchTeam): Promise<readonly Figure[]> {
   const server = await modelServer();
   const ctx = leadOf(setup, team, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "none-of-a-bench" });
@@ -123,10 +123,10 @@ async function costs(setup: Setup, team: BenchTeam): Promise<readonly Figure[]> 
     const after = costOf(pids);
     const percent = (after.cpuMs - before.cpuMs) / (seconds * 10) / pids.length;
     const memory = memoryOf(pids);
-    const spoken = names.slice(0, 4);
-    await spokenTo(team, spoken);
+    const addressed = names.slice(0, 4);
+    await giveTurns(team, addressed);
     await delay(AFTER_START_MS);
-    const memoryAfter = memoryOf(pidsOf(team, spoken));
+    const memoryAfter = memoryOf(pidsOf(team, addressed));
     const node = { what: "an empty Node process", value: residentMb(empty.pid ?? 0) };
     return [
       {
@@ -168,12 +168,12 @@ function memoryOf(pids: readonly number[]): number {
 }
 
 /** Gives each teammate a turn with one model call, and waits for its end. */
-async function spokenTo({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
+async function giveTurns({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
   for (const name of names) await sendMessage(ref, { from: LEAD_NAME, to: name, text: "hello" });
-  for (let look = 0; look < TURN_SECONDS * 10; look += 1) {
+  for (let poll = 0; poll < TURN_SECONDS * 10; poll += 1) {
     const statuses = names.map((name) => readStatus(ref, name));
     if (statuses.every((status) => status?.state === "idle" && status.tokens.output > 0)) return;
     await delay(100);
   }
-  throw new Error("Not every teammate has finished its turn.");
+  throw new Error(`Not every teammate finished its turn within ${TURN_SECONDS} s.`);
 }

@@ -10,12 +10,12 @@ import { tokenStream } from "../support/token-stream.ts";
 const SIZE = { columns: 120, rows: 40 };
 const TOKENS_A_SECOND = 200;
 const MAX_MS = 30;
-/** No other text in the pane has these letters, and each one is typed only once into a line. */
+/** No other text in the pane contains these letters, and each letter is typed only once into a line. */
 const LETTERS = "αβγδεζηθικλμνξοπρστυφχψω";
 /** Ctrl-U: erases the line. */
 const ERASE = "\x15";
 
-/** Texts of a model: with blocks that end, and with one block that does not. */
+/** Texts of a model: one with blocks that end, and two with a block that does not. */
 const TEXTS = {
   Markdown: `## how it works\n\nthe parser reads **one line** at a time, and \`next()\` returns its tokens in order.\n
 - a list of several words, some of them *emphasised*
@@ -96,9 +96,9 @@ async function press(client: AttachedClient, keys: number): Promise<Samples> {
 
 async function untilStreaming(sent: () => number): Promise<void> {
   const deadline = performance.now() + 180_000;
-  // Two seconds of tokens: the start of the program is not measured.
+  // Wait for two seconds of tokens, so that the start of the program is not measured.
   while (sent() < 2 * TOKENS_A_SECOND) {
-    if (performance.now() > deadline) throw new Error("The agent does not stream.");
+    if (performance.now() > deadline) throw new Error("The agent did not stream within three minutes.");
     await delay(50);
   }
 }

@@ -10,7 +10,7 @@ import { type BenchTeam, benchTeam, scratch, TEAM } from "../support/scratch.ts"
 import { leastDelivery } from "../support/usual-approach.ts";
 import { fifoRoundTrip } from "./limits.ts";
 
-/** Milliseconds between two messages, so that none pays for deferred writes of the previous one. */
+/** Milliseconds between two messages, so that none pays for the deferred writes of the previous one. */
 const APART_MS = 10;
 
 /** The time from the call until another process has received the message. */
@@ -107,7 +107,7 @@ async function cold(setup: Setup, team: BenchTeam, receiver: Program): Promise<r
   ];
 }
 
-/** Returns the milliseconds from the call until the recipient had its next message. */
+/** Returns the milliseconds from the call until the recipient got its next message. */
 async function latencyOfNext(receiver: Program, begin: bigint): Promise<number> {
   const [text, at = "0"] = (await receiver.line()).split(" ");
   if (text !== `${begin}`) throw new Error(`The receiver got ${text} instead of ${begin}.`);

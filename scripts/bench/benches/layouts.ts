@@ -9,7 +9,7 @@ const WINDOW = { width: 200, height: 50 };
 /** The computation before any tmux call: the window of each pane, and the layout of each window. */
 export const layouts: Bench = {
   name: "layouts",
-  title: `A plan for ${PANES} panes`,
+  title: `The layout of ${PANES} panes`,
   short: true,
   async run(setup): Promise<readonly Figure[]> {
     const several = await sample(setup.amount(500, 50), () => {

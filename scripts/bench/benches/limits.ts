@@ -14,15 +14,15 @@ export const limits: Bench = {
   async run(setup: Setup): Promise<readonly Figure[]> {
     const [place] = setup.places;
     if (place === undefined) return [];
-    const there = await fifoRoundTrip(place, setup.amount(2000, 300));
+    const roundTrip = await fifoRoundTrip(place, setup.amount(2000, 300));
     const node = await sample(setup.amount(15, 5), () => timeOfNode(["-e", ""]));
     return [
       {
         what: "round trip through two FIFOs between two Node processes, p50",
-        value: there.median,
+        value: roundTrip.median,
         unit: "ms",
       },
-      { what: "the same, p99", value: there.at(0.99), unit: "ms" },
+      { what: "the same, p99", value: roundTrip.at(0.99), unit: "ms" },
       { what: 'node -e "", from start to end', value: node.median, unit: "ms" },
     ];
   },

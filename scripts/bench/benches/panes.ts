@@ -39,7 +39,7 @@ export const panes: Bench = {
   },
 };
 
-/** From the call until all teammates have reported ready. */
+/** Measures the time from the call until all teammates have reported ready. */
 async function starts(setup: Setup, place: Place, count: number): Promise<Figure> {
   const ours: number[] = [];
   const bare: number[] = [];
@@ -47,16 +47,16 @@ async function starts(setup: Setup, place: Place, count: number): Promise<Figure
     const team = await benchTeam(place, []);
     const ctx = leadOf(setup, team);
     tmuxOf(team, "new-session", "-d", "-x", "400", "-y", "200", "--", "cat");
-    const behind: Promise<unknown>[] = [];
+    const background: Promise<unknown>[] = [];
     try {
       bare.push(await timeOf(() => barePanes(team, count)));
       const inputs = names(count).map((name) => ({ name }));
       ours.push(
         await timeOf(() =>
-          spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => behind.push(work) }),
+          spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => background.push(work) }),
         ),
       );
-      await Promise.all(behind);
+      await Promise.all(background);
     } finally {
       await endTeam(ctx, team);
     }
@@ -72,7 +72,7 @@ async function starts(setup: Setup, place: Place, count: number): Promise<Figure
   };
 }
 
-/** Opens the same number of panes in one call, and waits until the program of each runs. */
+/** Opens the same number of panes in one call, and waits until each program has started. */
 async function barePanes(team: BenchTeam, count: number): Promise<void> {
   const fifo = join(team.directory, "ready");
   await makeFifos([fifo]);
@@ -100,7 +100,7 @@ async function barePanes(team: BenchTeam, count: number): Promise<void> {
   }
 }
 
-/** Teammates that have worked and agree at once, from the request until their end. */
+/** Measures the time from a shutdown request to the end of teammates that have worked and agree at once. */
 async function ends(setup: Setup, place: Place, count: number): Promise<Figure> {
   const took: number[] = [];
   for (let turn = 0; turn < setup.amount(3, 1); turn += 1) {
@@ -115,14 +115,14 @@ async function ends(setup: Setup, place: Place, count: number): Promise<Figure> 
     }
   }
   const value = new Samples(took).median;
-  const what = `shutdown of ${count} that agree at once`;
-  // Each needs a turn to agree: for many teammates, the figure consists mostly of that.
+  const what = `shutdown of ${count} teammates that agree at once`;
+  // Each needs a turn to agree: for many teammates, these turns take most of the time.
   return { what, value, unit: "ms", goal: atMost(count <= 4 ? 500 : 1_000, "ms", value) };
 }
 
 const CAPTURED = 64;
 
-/** Captures this many panes, and checks the identity of each. */
+/** Measures a capture of this many panes that checks the identity of each. */
 async function captures(setup: Setup, place: Place): Promise<Figure> {
   const team = await benchTeam(place, []);
   const server = tmuxServer({ socket: { name: team.env.TEAMS_TMUX_SOCKET ?? "" }, env: team.env });
@@ -143,14 +143,14 @@ async function captures(setup: Setup, place: Place): Promise<Figure> {
       what: `capture of ${panes.length} panes in one call, p50`,
       value: one?.median ?? Number.NaN,
       unit: "ms",
-      references: [{ what: "a call for each", value: each?.median ?? Number.NaN }],
+      references: [{ what: "one call for each pane", value: each?.median ?? Number.NaN }],
     };
   } finally {
     endServer(team);
   }
 }
 
-/** The number of tmux calls of one operation, for any number of teammates. */
+/** Counts the tmux calls of operations; the number of teammates must not matter. */
 async function calls(setup: Setup, place: Place): Promise<readonly Figure[]> {
   const team = await benchTeam(place, []);
   const counted = countedTmux(team);
@@ -164,7 +164,7 @@ async function calls(setup: Setup, place: Place): Promise<readonly Figure[]> {
     ["spawn of 4", 3, () => spawn(ctx, 4)],
     ["status", 1, () => teams("status")],
     ["send", 0, () => teams("send", "agent-0", "hello")],
-    // One of them is the launch script's: it looks whether clients of the team's session must be switched back.
+    // One of them is the launch script's: it checks whether clients of the team's session must be switched back.
     ["kill of one", 3, () => teams("kill", "agent-0")],
   ];
   const figures: Figure[] = [];
@@ -183,10 +183,10 @@ async function calls(setup: Setup, place: Place): Promise<readonly Figure[]> {
 
 /** @returns when all are ready and the work in the background is done */
 async function spawn(ctx: OperationContext, count: number, options: { prompt?: string } = {}): Promise<void> {
-  const behind: Promise<unknown>[] = [];
+  const background: Promise<unknown>[] = [];
   const inputs = names(count).map((name) => ({ name, ...options }));
-  await spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => behind.push(work) });
-  await Promise.all(behind);
+  await spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => background.push(work) });
+  await Promise.all(background);
 }
 
 function names(count: number): readonly string[] {

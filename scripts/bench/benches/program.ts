@@ -10,7 +10,7 @@ type Loaded = ReadonlyMap<string, number>;
 
 /**
  * The code that is compiled before a command begins: each kilobyte costs a start about twenty microseconds. `loaded-code.json` has the
- * recorded bytes; the limits are a tenth above them. `--record` lowers what has become smaller; a rise is an edit of that file.
+ * recorded bytes; the limits are a tenth above them. `--record` lowers the figures that have decreased; to raise one, edit that file.
  */
 export const program: Bench = {
   name: "program",
@@ -20,7 +20,7 @@ export const program: Bench = {
     const start = loadedWith(join(dist, "teams.cjs"));
     const ready = loadedWith(named("ready", start), start);
     const files = loadedWith(named("files", ready), start);
-    // Its schemas of tools and records are made at its start.
+    // A teammate creates the schemas of its tools and records at its start.
     const work = loadedWith(named("schemas", files), loadedWith(named("work", ready), ready));
     const atLeast = {
       "any command, at least": start,
@@ -52,7 +52,7 @@ const TRACER = `process.on("exit", () => {
 });
 `;
 
-/** Returns the files that a command loads in all. @throws Error if it fails */
+/** Returns all files that a command loads. @throws Error if the command fails */
 function loadedBy(words: readonly string[], tracer: string, env: NodeJS.ProcessEnv): Loaded {
   const { status, stderr } = spawnSync(process.execPath, ["-r", tracer, ...words], { env, encoding: "utf8" });
   if (status !== 0) throw new Error(`${words.join(" ")} failed: ${stderr}`);
@@ -65,7 +65,7 @@ function figure(what: string, files: Loaded): Figure {
   return { what, value, unit: "bytes", goal: recordedGoal(what, value) };
 }
 
-/** A file with every file that it requires at its top, in addition to the loaded ones. */
+/** Returns the loaded files, a file, and every file that it requires at its top. */
 function loadedWith(file: string, before: Loaded = new Map()): Loaded {
   const files = new Map(before);
   const load = (path: string): void => {

@@ -8,7 +8,7 @@ import { atMost, type Bench, type Figure, type Setup } from "../figure.ts";
 import { type Samples, sampleInTurn, timeOf } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
-/** Milliseconds that a command may take longer in the sandbox. */
+/** Maximum milliseconds that a command may take longer in the sandbox. */
 const LIMIT = 10;
 
 /** Milliseconds between two commands: a model takes longer to ask for the next. */
@@ -56,14 +56,14 @@ export const sandbox: Bench = {
       const cost = inside.median - plain.median;
       return [
         {
-          what: "a command in the sandbox takes longer by, p50",
+          what: "extra time of a command in the sandbox, p50",
           value: cost,
           unit: "ms",
           goal: atMost(LIMIT, "ms", cost),
-          references: [{ what: "the command outside", value: plain.median }],
+          references: [{ what: "the command outside the sandbox", value: plain.median }],
         },
         {
-          what: "a command at once after another takes longer by, p50",
+          what: "extra time of a command right after another, p50",
           value: atOnce.median - plain.median,
           unit: "ms",
         },

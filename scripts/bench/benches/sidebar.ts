@@ -16,7 +16,7 @@ const MEMBERS = 64;
 const EVENTS_A_SECOND = 20;
 /** One of this many events is a message; the others report a teammate's activity. */
 const MESSAGE_EVERY = 10;
-/** Milliseconds of a start, so that its compilation is not measured. */
+/** Milliseconds before the measurement, so that it does not contain the compilation of a start. */
 const START_MS = 3_000;
 
 /** A large busy team: columns and rows, and the share of a processor that its sidebar may use. */
@@ -45,18 +45,18 @@ async function watched(
 ): Promise<readonly Figure[]> {
   const names = ["ada", "bob", ...Array.from({ length: MEMBERS - 2 }, (_, index) => `agent-${index}`)];
   const team = await benchTeam(place, names);
-  const keepers = await residents(team, names);
+  const keepers = await statusKeepers(team, names);
   writeTasks(team.ref, 20, { done: 5 });
   const words = [process.execPath, join(setup.dist, "teams.cjs"), "sidebar", TEAM];
   const size = ["-x", `${columns}`, "-y", `${rows}`];
   try {
     tmuxOf(team, "new-session", "-d", "-s", "bench", ...size, "--", ...words, ";", "set", "status", "off");
     await untilDrawn(team);
-    await happen(team, keepers, START_MS);
+    await causeEvents(team, keepers, START_MS);
     const pid = Number(tmuxOf(team, "display-message", "-p", "-t", "=bench:", "#{pane_pid}"));
     const before = costOf([pid]);
     const ms = setup.amount(10_000, 3_000);
-    await happen(team, keepers, ms);
+    await causeEvents(team, keepers, ms);
     const share = ((costOf([pid]).cpuMs - before.cpuMs) * 100) / ms;
     await delay(500);
     const key = (await sample(20, (turn) => press(team, turn % 2 === 0 ? "j" : "k"))).at(0.95);
@@ -79,8 +79,8 @@ async function watched(
   }
 }
 
-/** Makes this process act for every member: it lives, and reports the activity of each. */
-async function residents({ ref }: BenchTeam, names: readonly string[]): Promise<readonly StatusKeeper[]> {
+/** Makes this process act as every member: it is alive, and reports the activity of each. */
+async function statusKeepers({ ref }: BenchTeam, names: readonly string[]): Promise<readonly StatusKeeper[]> {
   await prepareRun(ref, names);
   return names.map((name) => {
     const keeper = createStatusKeeper(
@@ -96,7 +96,7 @@ async function residents({ ref }: BenchTeam, names: readonly string[]): Promise<
 }
 
 /** Causes events at an even pace for this many milliseconds. */
-async function happen(team: BenchTeam, keepers: readonly StatusKeeper[], ms: number): Promise<void> {
+async function causeEvents(team: BenchTeam, keepers: readonly StatusKeeper[], ms: number): Promise<void> {
   const begin = performance.now();
   for (let event = 0; ; event += 1) {
     const due = (event * 1000) / EVENTS_A_SECOND;
@@ -115,7 +115,7 @@ async function untilDrawn(team: BenchTeam): Promise<void> {
   }
 }
 
-/** Presses a key, and waits until the screen changes; the check takes some milliseconds of the figure. */
+/** Presses a key, and waits until the screen changes; the figure includes some milliseconds of that check. */
 async function press(team: BenchTeam, key: string): Promise<void> {
   const before = screen(team);
   tmuxOf(team, "send-keys", "-t", "=bench:", key);

@@ -19,7 +19,7 @@ const IN_TERMINAL =
     : (line: string) => ["script", "-q", "/dev/null", "/bin/sh", "-c", line];
 const DEADLINE_MS = 180_000;
 
-/** Whether this system has that program. */
+/** Whether this system has the program `script`. */
 export const canAttach = (): boolean => spawnSync("script", ["--version"]).error === undefined;
 
 /** Attaches a client to a session. */
@@ -36,10 +36,10 @@ export function attachClient(
     stdio: ["pipe", "pipe", "inherit"],
   });
   const decoder = new StringDecoder("utf8");
-  const heard = new Set<(text: string) => void>();
+  const listeners = new Set<(text: string) => void>();
   child.stdout?.on("data", (bytes: Buffer) => {
     const text = decoder.write(bytes);
-    for (const hear of heard) hear(text);
+    for (const listener of listeners) listener(text);
   });
   return {
     write: (text) => void child.stdin?.write(text),
@@ -47,16 +47,16 @@ export function attachClient(
       new Promise((resolve, reject) => {
         const begin = performance.now();
         const over = setTimeout(() => {
-          heard.delete(hear);
+          listeners.delete(listener);
           reject(new Error(`The client did not draw ${JSON.stringify(wanted)}.`));
         }, DEADLINE_MS);
-        const hear = (text: string): void => {
+        const listener = (text: string): void => {
           if (!text.includes(wanted)) return;
           clearTimeout(over);
-          heard.delete(hear);
+          listeners.delete(listener);
           resolve(performance.now() - begin);
         };
-        heard.add(hear);
+        listeners.add(listener);
       }),
     end: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 /** A program of scripts/bench/programs in a separate process, with a line-based protocol. */
 export interface Program {
   readonly pid: number;
-  /** Reads its next line. @throws if it has ended */
+  /** Reads its next line. @throws Error if the program has ended */
   line(): Promise<string>;
   say(line: string): void;
   end(): Promise<void>;
@@ -39,7 +39,7 @@ export function startProgram(name: string, ...args: readonly string[]): Program 
 /**
  * Starts a program once for each list of arguments, lets all begin at the same moment, and waits for one line
  * of each.
- * @returns the lines, and the milliseconds until the last
+ * @returns the lines, and the milliseconds until the last line
  */
 export async function race(
   name: string,

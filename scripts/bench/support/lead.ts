@@ -55,7 +55,7 @@ export function endServer(team: BenchTeam): void {
  */
 export function countedTmux(team: BenchTeam): {
   readonly env: NodeJS.ProcessEnv;
-  /** Returns the calls since the last one. */
+  /** Returns the number of tmux calls since this function was last called. */
   calls(teammates: readonly string[]): number;
 } {
   const directory = join(team.directory, "bin");

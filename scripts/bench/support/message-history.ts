@@ -11,18 +11,18 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { createStatusKeeper } from "../../../src/worker/status-record.ts";
 import { aMessage } from "./usual-approach.ts";
 
-/** Messages whose lines are appended together. */
+/** Number of messages whose lines are appended together. */
 const CHUNK = 1_000;
 /**
- * After this many messages an inbox holds its short tail of read messages, and a team still counts as new.
+ * After this many messages an inbox contains its short tail of read messages, and a team still counts as new.
  */
 export const NEW_TEAM = 100;
 
 /**
- * Makes `bob` an agent of teams: only such an agent removes read messages from its inbox, another program's
- * never does.
+ * Registers `bob` as an agent of teams: only such an agent removes read messages from its inbox, an agent of
+ * another program never does.
  */
-export async function takeUpResidence(ref: TeamRef): Promise<void> {
+export async function registerRecipient(ref: TeamRef): Promise<void> {
   await prepareRun(ref, ["bob"]);
   const { bell } = ref.paths.agent("bob");
   createStatusKeeper(
@@ -35,13 +35,13 @@ export async function takeUpResidence(ref: TeamRef): Promise<void> {
 }
 
 /**
- * Writes the traces of this many messages to `bob`: each was queued, delivered, handled in a turn, and
+ * Writes the records of this many messages to `bob`: each was queued, delivered, handled in a turn, and
  * removed from the inbox by its recipient, except for the short tail.
  */
-export async function liveThrough(ref: TeamRef, messages: number): Promise<void> {
+export async function writeHistory(ref: TeamRef, messages: number): Promise<void> {
   for (let begin = 0; begin < messages; begin += CHUNK) {
-    const lived = Array.from({ length: Math.min(CHUNK, messages - begin) }, () => aMessage(randomUUID()));
-    const lines = lived.flatMap((message) => {
+    const chunk = Array.from({ length: Math.min(CHUNK, messages - begin) }, () => aMessage(randomUUID()));
+    const lines = chunk.flatMap((message) => {
       const about = { at: Date.now(), id: message.msg_id ?? "", to: "bob" };
       return [
         { ...about, state: "queued" as const, message },
@@ -53,7 +53,7 @@ export async function liveThrough(ref: TeamRef, messages: number): Promise<void>
     appendJournal(ref, lines, { secrets: [] });
     const inbox = ref.paths.inbox("bob");
     const before = existsSync(inbox) ? (JSON.parse(readFileSync(inbox, "utf8")) as unknown[]) : [];
-    const consumed = lived.map((message) => ({ ...message, read: true }));
+    const consumed = chunk.map((message) => ({ ...message, read: true }));
     writeFileSync(inbox, formatJson([...before, ...consumed]), { mode: 0o600 });
     await sendOne(ref);
     await markAll(ref);

@@ -6,10 +6,12 @@ import { programFile } from "./children.ts";
 /** The shortest timer that an idle process may have. */
 const SLOW_MS = 5_000;
 
-/** Counts the forks and fast timers of Node processes with this environment since the last call. */
+/** Counts the forks and fast timers of Node processes. */
 export interface Probe {
+  /** The environment of the counted processes. */
   readonly env: NodeJS.ProcessEnv;
-  look(): { readonly forks: number; readonly fastTimers: number };
+  /** Returns the counts since the last call. */
+  read(): { readonly forks: number; readonly fastTimers: number };
 }
 
 export function probeIn(directory: string): Probe {
@@ -20,7 +22,7 @@ export function probeIn(directory: string): Probe {
       NODE_OPTIONS: `--import ${pathToFileURL(programFile("probe")).href}`,
       TEAMS_BENCH_PROBE: log,
     },
-    look: () => {
+    read: () => {
       const lines = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [];
       const fresh = lines.slice(seen);
       seen = lines.length;

@@ -32,7 +32,7 @@ export async function timeOf(work: () => unknown): Promise<number> {
 }
 
 /**
- * Repeats several works in turn, A B A B …, so that a machine with a drifting speed treats them alike.
+ * Repeats several pieces of work in turn, A B A B …, so that a machine with a drifting speed treats them alike.
  * @returns the samples of each
  */
 export async function sampleInTurn(

@@ -10,15 +10,15 @@ import { leaksOf } from "../../../test/support/assertions/leaks.ts";
 import { removeTree } from "../../../test/support/files/remove-tree.ts";
 import type { Place } from "../figure.ts";
 
-/** Milliseconds for the processes of a bench to end. */
+/** Maximum milliseconds until the processes of a bench have ended. */
 const ENDING_MS = 20_000;
 
-const made = new Set<string>();
+const paths = new Set<string>();
 
 /** Creates a directory in a place; {@link removeScratch} removes it. */
 export function scratch(place: Place): string {
   const path = mkdtempSync(join(place.directory, "teams-bench-"));
-  made.add(path);
+  paths.add(path);
   return path;
 }
 
@@ -27,7 +27,7 @@ export function scratch(place: Place): string {
  * removed directories.
  */
 export function endTeams(dist: string): void {
-  for (const path of made) {
+  for (const path of paths) {
     if (!existsSync(join(path, "home/teams", TEAM))) continue;
     const words = [join(dist, "teams.cjs"), "delete", TEAM, "--force"];
     spawnSync(process.execPath, words, { env: environmentIn(path), stdio: "ignore" });
@@ -35,18 +35,18 @@ export function endTeams(dist: string): void {
 }
 
 /**
- * Waits until the processes of a bench have ended, then removes its scratch directories: their last files would come into half
- * removed ones.
+ * Waits until the processes of a bench have ended, then removes its scratch directories: a process must not write its last files
+ * while they are removed.
  */
-export async function removeScratchAtRest(): Promise<void> {
+export async function removeScratchWhenEnded(): Promise<void> {
   const deadline = performance.now() + ENDING_MS;
-  while ([...made].some((path) => pidsIn(path).length > 0) && performance.now() < deadline) await delay(20);
+  while ([...paths].some((path) => pidsIn(path).length > 0) && performance.now() < deadline) await delay(20);
   removeScratch();
 }
 
-/** Removes all scratch directories; ends the tmux servers and other processes that an interrupted bench has left there. */
+/** Removes all scratch directories; ends the tmux servers and other processes that an interrupted bench left in them. */
 export function removeScratch(): void {
-  for (const path of made) {
+  for (const path of paths) {
     const sockets = join(path, "sockets");
     const hasServer = existsSync(sockets) && readdirSync(sockets).length > 0;
     if (hasServer)
@@ -54,7 +54,7 @@ export function removeScratch(): void {
     for (const pid of pidsIn(path)) signalProcess(pid, "SIGKILL");
     removeTree(path);
   }
-  made.clear();
+  paths.clear();
 }
 
 /** Returns the pids of processes whose arguments or environment contain a path. */

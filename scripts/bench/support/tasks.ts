@@ -3,7 +3,7 @@ import { formatJson } from "../../../src/os/files/atomic-write.ts";
 import type { Task } from "../../../src/schema/task.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** Writes a task list as a team would have it; the first `done` tasks are completed. */
+/** Writes the task list of a team; the first `done` tasks are completed. */
 export function writeTasks(ref: TeamRef, count: number, { done = 0 } = {}): void {
   for (let id = 1; id <= count; id += 1) {
     const task: Task = {

@@ -6,8 +6,8 @@ import type { Task } from "../../../src/schema/task.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
 /**
- * The same operations as teams of agents usually implement them: the whole file is read, changed and
- * rewritten under the lock of `proper-lockfile`, and no entry is ever removed.
+ * Rewrites a file in the way in which teams of agents usually implement these operations: the whole file is read,
+ * changed and rewritten under the lock of `proper-lockfile`, and no entry is ever removed.
  */
 async function rewrite<T>(path: string, change: (content: T) => T): Promise<void> {
   const release = await lock(path, { retries: { forever: true, minTimeout: 5, maxTimeout: 100 } });
@@ -52,7 +52,7 @@ export async function usualClaim(ref: TeamRef, agent: string): Promise<string> {
   }
 }
 
-/** The minimal cost of an atomic delivery: a lock, an inbox of one message in a temporary file, a rename. */
+/** Does the minimum of an atomic delivery: a lock, an inbox of one message in a temporary file, a rename. */
 export function leastDelivery(inbox: string): void {
   mkdirSync(`${inbox}.lock`);
   writeFileSync(`${inbox}.new`, ONE_MESSAGE);

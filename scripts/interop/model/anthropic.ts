@@ -1,7 +1,7 @@
 import { messageEvents } from "../../../test/support/model/fake-messages-api.ts";
 import { type Dialect, type Json, namedEvent, type Piece, type Reply, textOf } from "./ask.ts";
 
-/** The Messages API of Anthropic. claude 2.1.34 takes answers with one id for parts of one answer. */
+/** The Messages API of Anthropic. claude 2.1.34 treats answers with the same id as parts of one answer. */
 export const anthropic: Dialect = {
   takes: (path) => path.startsWith("/v1/messages"),
   parse: (body) => ({
@@ -15,7 +15,7 @@ export const anthropic: Dialect = {
     ...{ id: `msg_${id}`, type: "message", role: "assistant", model: "fake", content: [blockOf(reply, id)] },
     ...{ stop_reason: reply.kind === "call" ? "tool_use" : "end_turn", stop_sequence: null },
     usage: { input_tokens: 10, output_tokens: 5 },
-    // The answer to a count of tokens.
+    // The answer to a request that counts tokens.
     input_tokens: 10,
   }),
 };

@@ -28,7 +28,7 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** An answer of a fake model: a text, a tool call, an error, or nothing. */
+/** An answer of the fake model: a text, a tool call, an error, or none. */
 export type Reply =
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "call"; readonly call: Call }

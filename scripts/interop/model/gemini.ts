@@ -30,7 +30,7 @@ function answerTo(reply: Extract<Reply, { kind: "say" | "call" }>) {
   };
 }
 
-/** A call and its result have the same place in the conversation; their ids are optional, so the names serve as ids. */
+/** Ids of calls and results are optional, so the names of the tools serve as ids. */
 function piecesOf({ role, parts = [] }: Json): Piece[] {
   return parts.flatMap((part: Json): Piece[] => {
     if (part.functionCall !== undefined)

@@ -5,13 +5,13 @@ import type { Ask, Call, OfferedTool, Piece, Reply } from "./ask.ts";
  *
  *   do-run: COMMAND          a command in the program's shell
  *   do-write: FILE           a new file
- *   do-tool: NAME {JSON}     a tool; `mcp:NAME` is one of an MCP server only
+ *   do-tool: NAME {JSON}     a tool; `mcp:NAME` is only a tool of an MCP server
  *   do-send: RECIPIENT TEXT  a message
  *   do-plan: TEXT            a plan for approval
  *   do-member: NAME PROMPT   a teammate of a claude that leads
  *   do-planner: NAME PROMPT  such a teammate that must plan first
  *   do-shutdown: NAME        asks a teammate to shut down
- *   do-offered: NAME …       says which of these MCP tools the program offers its model
+ *   do-offered: NAME …       lists which of these MCP tools the program offers its model
  *   do-fail: STATUS TEXT     an error of the server
  *   do-stay:                 no answer
  *   do-say: TEXT             the last words of the turn
@@ -24,9 +24,9 @@ const WITHOUT_SCRIPT =
 /** The id of a shutdown request, as claude and our agent show it. */
 const SHUTDOWN =
   /"type":\s*"shutdown_request".*?"requestId":\s*"([^"]+)"|Shutdown request (shutdown-[\w@.-]*\w)/;
-/** The id and the member of a plan that a claude that leads must answer. */
+/** The id and the member of a plan that a leading claude must answer. */
 const PLAN = /"type":\s*"plan_approval_request".*?"requestId":\s*"([^"]+)".*?"from":\s*"([^"]+)"/;
-/** Searches for tools in one turn. */
+/** Maximum searches for tools in one turn. */
 const MAX_SEARCHES = 6;
 const SEARCH = /^(tool_search|ToolSearch)$/;
 
@@ -37,7 +37,7 @@ interface Step {
 
 /** Returns the answer to a request: the next step of the newest script in its conversation. Pure. */
 export function replyTo(request: Ask): Reply {
-  // Titles and summaries.
+  // Programs request titles and summaries without tools.
   if (request.tools.length === 0) return { kind: "say", text: "a title" };
   const at = request.pieces.findLastIndex((piece) => piece.kind === "text" && beginsTurn(piece.text));
   const piece = request.pieces[at];
@@ -216,12 +216,12 @@ function approve(tools: readonly OfferedTool[], id: string, to: string): Reply {
   });
 }
 
-/** Presents a plan; most programs want it in a file first, whose name is in the error of ExitPlanMode. */
+/** Presents a plan; most programs need it in a file first, which the error of ExitPlanMode names. */
 function plan(ask: Ask, text: string, results: readonly string[]): Reply {
   const last = results.at(-1) ?? "";
   const made = ask.pieces.findLast((piece) => piece.kind === "call");
   const hasPresented = results.length > 0 && made?.kind === "call" && made.name.endsWith("ExitPlanMode");
-  // 2.1.150 names its file too, but has presented the plan.
+  // claude 2.1.150 names its file too, although it has presented the plan.
   const isMissing = /no plan file/i.test(last);
   const path = isMissing ? /(\/[^\s"'\\`]+\/plans\/[^\s"'\\`]+\.md)/.exec(last)?.[1] : undefined;
   if (!hasPresented && results.length < 3)

@@ -59,7 +59,7 @@ export async function startFakeModel(): Promise<FakeModel> {
 
 interface Played {
   readonly requests: SeenRequest[];
-  /** Scripts by a text of a prompt. */
+  /** Scripts, by a text that a prompt contains. */
   readonly scripts: ReadonlyMap<string, string>;
 }
 
@@ -97,7 +97,7 @@ async function answer(
   }
 }
 
-/** Replaces a prompt that names a script with the script; of several, the last counts. */
+/** Replaces a prompt that contains the text of a script with that script; of several, the last text counts. */
 function withScript(piece: Piece, scripts: ReadonlyMap<string, string>): Piece {
   if (piece.kind !== "text") return piece;
   const found = [...scripts].map(([text, script]) => ({ at: piece.text.lastIndexOf(text), script }));

@@ -3,14 +3,14 @@ import type { Crew } from "../team/crew.ts";
 import { until } from "../team/wait.ts";
 import { type Bench, check, type Row } from "./row.ts";
 
-/** Starts the program as a person does, with a first turn that is typed, and ends it after the work. */
+/** Starts the program as a person does, types its first turn, and ends it after the work. */
 async function withOwn(
   { crew, program }: Bench,
   work: (pane: PersonsPane) => Promise<unknown>,
 ): Promise<unknown> {
   const { plain } = program;
   if (plain === undefined) throw new Error(`${program.id} has no screen`);
-  // The thread of a codex is proven only while no other one runs.
+  // The thread of a codex is proven only while no other codex runs.
   for (const { name } of crew.config().members)
     if (name !== "team-lead") await crew.teams("kill", name, "--force");
   const pane = await startByHand(crew, plain.join(" "));
@@ -25,7 +25,7 @@ async function withOwn(
   }
 }
 
-/** Checks that a message reaches the program of a pane, and that it stays when the member leaves. */
+/** Checks that a message reaches the program of a pane, and that the program stays when the member leaves. */
 async function reachAndRelease(crew: Crew, pane: PersonsPane): Promise<void> {
   const word = crew.word("adopted");
   await crew.ok("send", "joe", `do-say: ${word} heard`);
@@ -37,7 +37,7 @@ async function reachAndRelease(crew: Crew, pane: PersonsPane): Promise<void> {
   await crew.turnEnded(`${after} alone`, 60_000);
 }
 
-/** Programs that run already. */
+/** Programs that are already running. */
 export const ADOPTED: readonly Row[] = [
   {
     id: "adopt",
@@ -48,7 +48,7 @@ export const ADOPTED: readonly Row[] = [
         const { crew, program } = bench;
         const { delivery } = await crew.json<{ delivery: string }>("adopt", pane.paneId, "--name", "joe");
         const best = program.channel === "app-server" ? "codex queue" : "keys";
-        check(delivery === best, "its messages come another way", delivery);
+        check(delivery === best, "its messages are delivered another way", delivery);
         await reachAndRelease(crew, pane);
         if (program.channel !== "inbox")
           return `by ${delivery === "keys" ? "its keyboard" : `\`${delivery}\``}`;
@@ -84,7 +84,7 @@ async function adoptTeammate(crew: Crew): Promise<string> {
     await crew.ok("send", "hal", `do-say: ${word} by hal`);
     await crew.turnEnded(`${word} by hal`, 60_000);
     const { delivery } = await crew.json<{ delivery: string }>("adopt", pane.paneId);
-    check(delivery === "inbox", "its messages come another way", delivery);
+    check(delivery === "inbox", "its messages are delivered another way", delivery);
     const next = crew.word("inbox");
     await crew.ok("send", "hal", `do-say: ${next} by hal`);
     await crew.turnEnded(`${next} by hal`, 60_000);

@@ -34,7 +34,7 @@ async function withTeammate(
   }
 }
 
-/** A real claude that a person has started as a member: teams has no records of it. */
+/** A real claude that a person started as a member: teams has no records of it. */
 export const BY_HAND: readonly Row[] = [
   {
     id: "hand",
@@ -45,7 +45,7 @@ export const BY_HAND: readonly Row[] = [
         const sources: string[] = [];
         const seen = async (state: string): Promise<void> => {
           const { stateFrom, alive, pid } = await crew.state("hal", state);
-          check(Boolean(stateFrom), `no source of ${state}`);
+          check(Boolean(stateFrom), `the state ${state} has no source`);
           check(alive === true && pid !== null, "its process is not proven", [alive, pid]);
           sources.push(`${state} from ${stateFrom}`);
         };
@@ -124,7 +124,7 @@ export const BY_HAND: readonly Row[] = [
           check(asked === true, "teams says that the mode changed, and it still asks", out);
           return undefined;
         }
-        check(/does not accept mode changes/.test(err), "no reason", err);
+        check(/does not accept mode changes/.test(err), "the refusal has no reason", err);
         check(asked !== true, "teams refused, and it does not ask");
         return "refused with the reason";
       }),
@@ -151,7 +151,7 @@ export const BY_HAND: readonly Row[] = [
   },
   {
     id: "hand-end",
-    text: "started by hand: `delete` refuses while it lives; `shutdown`: it agrees, ends, and does not come back",
+    text: "started by hand: `delete` refuses while it is running; `shutdown`: it agrees, ends, and does not come back",
     limit: 150_000,
     run: ({ crew }) =>
       withTeammate(crew, "hal", async () => {
@@ -191,7 +191,7 @@ export const BY_HAND: readonly Row[] = [
         const refused = await crew.teams("kill", "hal");
         check(
           refused.code !== 0 && /proven|proof/.test(refused.err),
-          "not refused for want of proof",
+          "not refused for lack of proof",
           refused,
         );
         check(crew.processes("linger 640").length > 0, "its command was ended");
@@ -225,7 +225,7 @@ export const BY_HAND: readonly Row[] = [
         try {
           await crew.state("own", "idle");
           const isIn = (name: string): boolean => crew.config().members.some((one) => one.name === name);
-          // The result of a change without a lock that began before the other's.
+          // The result of an unlocked change that began before our agent's change.
           changeConfig(crew, (config) => {
             config.members = config.members.filter(({ name }: { name: string }) => name !== "own");
           });
@@ -242,7 +242,7 @@ export const BY_HAND: readonly Row[] = [
   },
 ];
 
-/** Its shell may need a moment to take notice. */
+/** Waits for the end of a process: its shell may need a moment to reap it. */
 function processEnded(pid: number | null): Promise<unknown> {
   return until("the end of its process", () => !isRunning(pid ?? 0), 5_000);
 }

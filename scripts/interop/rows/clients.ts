@@ -40,7 +40,7 @@ export const CLIENTS: readonly Row[] = [
   },
   {
     id: "http",
-    text: "`teams mcp --http`: the program uses the tools with the token; without it nothing answers",
+    text: "`teams mcp --http`: the program uses the tools with the token; a request without it is refused",
     limit: 240_000,
     run: (bench) =>
       withClient(bench, "http", async (crew, client) => {
@@ -81,7 +81,7 @@ const FOR_ALL = [
 ];
 const FOR_LEAD = ["Agent", "TeamCreate", "TeamDelete", "ListRequests", "AnswerRequest"];
 
-/** Lets the model say which tools it is offered, until it has them: a program may begin before its server is ready. */
+/** Lets the model list the tools that it is offered, until it has them: a program may begin before its server is ready. */
 async function checkOffered(crew: Crew, client: Client, tools: readonly string[]): Promise<void> {
   for (let runs = 1; ; runs += 1) {
     const { argv, input } = client.command(`do-offered: ${tools.join(" ")}`);
@@ -95,7 +95,7 @@ async function checkOffered(crew: Crew, client: Client, tools: readonly string[]
   }
 }
 
-/** Creates a team in a separate home, where nothing but the person's configuration names our server. */
+/** Creates a team in a separate home, where only the person's configuration names our server. */
 async function withClient(
   { program, another }: Bench,
   id: string,
@@ -113,7 +113,7 @@ async function withClient(
   }
 }
 
-/** Runs of the client: some programs begin a turn without the tools of a server that is late. */
+/** Maximum runs of the client: some programs begin a turn without the tools of a slow server. */
 const MAX_RUNS = 3;
 
 /** Lets the client use tools, until it has them. @returns a remark if its first run had none */

@@ -93,14 +93,12 @@ export const ENDS: readonly Row[] = [
   },
   {
     id: "delete",
-    text: "`teams delete` refuses while it lives",
+    text: "`teams delete` refuses while it is running",
     async run({ crew, ada }) {
       await ada();
       const { code, err } = await crew.teams("delete", "crew");
-      check(code !== 0 && /ACTIVE_MEMBERS|still|running|alive/i.test(err), "it was deleted, or no reason", {
-        code,
-        err,
-      });
+      const isRefused = code !== 0 && /ACTIVE_MEMBERS|still|running|alive/i.test(err);
+      check(isRefused, "it was deleted, or the refusal has no reason", { code, err });
     },
   },
   {
@@ -114,7 +112,7 @@ export const ENDS: readonly Row[] = [
       check(names.includes("team-lead") && names.includes("ada"), "a member is missing", names);
       check(
         members.length === names.length,
-        "status shows others",
+        "status shows other members",
         members.map(({ name }) => name),
       );
       const doctor = await crew.teams("doctor", "crew", "--json");

@@ -26,7 +26,7 @@ async function lead(crew: Crew, cli: string, steps: readonly string[], word: str
     );
     check(
       (await until("the end of the run", ending, 60_000)) === "ended with 0",
-      "the run",
+      "the run failed",
       crew.screen({ paneId }).trim(),
     );
   } finally {

@@ -4,7 +4,7 @@ import { until } from "../team/wait.ts";
 import { check, type Row } from "./row.ts";
 
 const TURNS = 12;
-/** Processes that compute besides the turns: more than most machines have cores to spare. */
+/** Number of processes that compute during the turns: more than most machines have cores to spare. */
 const LOAD = 4;
 /** Milliseconds between two changes of the config by teams. */
 const CHANGES = 400;
@@ -55,7 +55,7 @@ async function turn(crew: Crew, word: string): Promise<void> {
   await crew.turnEnded(`${word}.`, 60_000);
 }
 
-/** A process that computes for ten minutes at most. */
+/** Starts a process that computes for ten minutes at most. */
 function compute(): ChildProcess {
   const program = "const end = Date.now() + 600000; while (Date.now() < end);";
   return spawn("nice", ["-n", "15", process.execPath, "-e", program], { stdio: "ignore" });

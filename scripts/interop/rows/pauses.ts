@@ -1,6 +1,6 @@
 import { check, type Row } from "./row.ts";
 
-/** Tokens of one call of the fake model: less than the budget of the row for one turn of several calls. */
+/** A budget in tokens: enough for one call of the fake model, too small for a turn of several calls. */
 const BUDGET = "20";
 
 /** Pauses of a member: at its budget, and at a limit of its account. */
@@ -34,9 +34,9 @@ export const PAUSES: readonly Row[] = [
     limit: 400_000,
     async run({ crew, spawn }) {
       await spawn("bob", "do-fail: 429 You have hit your usage limit. Try again in 3 hours.");
-      // Some programs try again for minutes before their turn fails.
+      // Some programs retry for minutes before their turn fails.
       const { activity } = await crew.state("bob", "paused", 300_000);
-      check(/account limit, until \d\d:\d\d/.test(activity ?? ""), "its end is not named", activity);
+      check(/account limit, until \d\d:\d\d/.test(activity ?? ""), "no end of the limit is named", activity);
       await crew.leadGot("The limit of the model's account is reached");
       await crew.ok("resume", "--now", "bob");
       await crew.modelGot("The limit of your account has ended", 60_000);

@@ -7,7 +7,7 @@ import { check, type Row } from "./row.ts";
 export const REQUESTS: readonly Row[] = [
   {
     id: "approve",
-    text: "a request appears in `teams approvals`; a yes reaches it",
+    text: "a request appears in `teams approvals`; an approval reaches it",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("asked");
@@ -21,7 +21,7 @@ export const REQUESTS: readonly Row[] = [
   },
   {
     id: "deny",
-    text: "a no reaches it",
+    text: "a rejection reaches it",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("refused");
@@ -33,7 +33,7 @@ export const REQUESTS: readonly Row[] = [
   },
   {
     id: "reason",
-    text: "the reason of a no reaches its model",
+    text: "the reason of a rejection reaches its model",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("because");
@@ -45,7 +45,7 @@ export const REQUESTS: readonly Row[] = [
   },
   {
     id: "rules",
-    text: "rules allow and deny unasked",
+    text: "rules allow and deny without a request",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("rule");
@@ -65,7 +65,7 @@ export const REQUESTS: readonly Row[] = [
   },
   {
     id: "edit",
-    text: "a change to a file asks, with its text",
+    text: "a change to a file is requested, with its text",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("file");
@@ -77,13 +77,13 @@ export const REQUESTS: readonly Row[] = [
       await crew.ok("approve", request.id);
       await crew.state("ada", "idle");
       check(crew.made(`${word}.txt`), "the file is missing");
-      check(readFileSync(join(crew.repo, `${word}.txt`), "utf8").includes("new text"), "another text");
+      check(readFileSync(join(crew.repo, `${word}.txt`), "utf8").includes("new text"), "its text is wrong");
       check(shown.includes("new text"), "the request does not show the text", shown.slice(0, 200));
     },
   },
   {
     id: "always",
-    text: "`approve --always`: the next call is not asked",
+    text: "`approve --always`: the next call needs no request",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("always");
@@ -122,17 +122,17 @@ export const REQUESTS: readonly Row[] = [
       else await crew.state("ada", "idle");
       check(crew.made(word) === isYes, isYes ? "the command has not run" : "the command has run");
       check((await crew.approvals()).length === 0, "the request is still open");
-      return isYes ? undefined : "only a no: its screen has no yes";
+      return isYes ? undefined : "its screen can only deny";
     },
   },
   {
     id: "mode",
-    text: "`teams mode` changes what it may do, or says that it cannot",
+    text: "`teams mode` changes what it may do, or refuses with the reason",
     async run({ crew, ada, tell }) {
       await ada();
       const { code, err } = await crew.teams("mode", "ada", "acceptEdits");
       if (code !== 0) {
-        check(/does not|cannot/.test(err), "no reason", err);
+        check(/does not|cannot/.test(err), "the refusal has no reason", err);
         return "refused with the reason";
       }
       const word = crew.word("mode");

@@ -1,7 +1,7 @@
 import type { Program } from "../program.ts";
 import type { Crew, Member } from "../team/crew.ts";
 
-/** Tools of a row. */
+/** The team and the helpers that a row uses. */
 export interface Bench {
   readonly crew: Crew;
   readonly program: Program;
@@ -20,9 +20,9 @@ export interface Row {
   readonly id: string;
   /** Its text in the table. */
   readonly text: string;
-  /** Milliseconds until it counts as failed. */
+  /** Milliseconds after which the row counts as failed. */
   readonly limit?: number;
-  /** Returns a text as a remark for the table. @throws Error with the reason of a failure */
+  /** Runs the check. @returns a remark for the table, if it is a text @throws Error with the reason of a failure */
   run(bench: Bench): Promise<unknown>;
 }
 
@@ -40,7 +40,7 @@ export interface Result {
   readonly date: string;
 }
 
-/** Returns how many idle notices of an interrupted turn the lead has got from a member. */
+/** Returns how many idle notices about an interrupted turn the lead has got from a member. */
 export async function interruptNotices(crew: Crew, name: string): Promise<number> {
   const { messages } = await crew.json<{ messages: { from: string; text: string }[] }>(
     "inbox",
@@ -51,11 +51,11 @@ export async function interruptNotices(crew: Crew, name: string): Promise<number
   return messages.filter(({ from, text }) => from === name && isNotice(text)).length;
 }
 
-/** Returns the present day, as the table shows it. */
+/** Returns the current day, as the table shows it. */
 export const today = (): string => new Date().toISOString().slice(0, 10);
 
-/** @throws Error with the expectation and the value if it does not hold */
-export function check(holds: boolean, expected: string, seen?: unknown): void {
-  if (!holds)
-    throw new Error(seen === undefined ? expected : `${expected}: ${JSON.stringify(seen)?.slice(0, 200)}`);
+/** Checks a condition. @throws Error with the problem and the value that was seen */
+export function check(isMet: boolean, problem: string, seen?: unknown): void {
+  if (!isMet)
+    throw new Error(seen === undefined ? problem : `${problem}: ${JSON.stringify(seen)?.slice(0, 200)}`);
 }

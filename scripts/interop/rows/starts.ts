@@ -5,7 +5,7 @@ import type { Approval, Crew, Variables } from "../team/crew.ts";
 import { until } from "../team/wait.ts";
 import { check, type Row } from "./row.ts";
 
-/** The variables that hold a login of some program. */
+/** Unsets the variables that contain a login of some program. */
 const NO_LOGIN = Object.fromEntries(
   ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "CLAUDE_CONFIG_DIR"].map((name) => [
     name,
@@ -81,7 +81,7 @@ export const STARTS: readonly Row[] = [
           ({ reply }) => reply.kind === "say" && reply.text.includes(word),
         );
         const member = hasSaid ? undefined : await crew.member("ada");
-        // A member with an unread message is not idle, says `teams wait`.
+        // For `teams wait`, a member with an unread message is not idle.
         if (member?.state === "idle" && member.unread === 0 && !crew.model.got(word))
           early = `${member.stateFrom ?? "its record"}`;
         return hasSaid;
@@ -116,7 +116,8 @@ export const STARTS: readonly Row[] = [
       await spawn("bob", `do-say: ${word}`, "--model", name);
       await crew.modelGot(word);
       const seen = crew.model.requests.find(({ ask, text }) => ask.tools.length > 0 && text.includes(word));
-      check(seen?.ask.model.includes(name.replace("fake/", "")) === true, "another model", seen?.ask.model);
+      const model = seen?.ask.model;
+      check(model?.includes(name.replace("fake/", "")) === true, "its server got another model", model);
       const refused = await crew.teams("spawn", "eve", "--cli", program.cli, "--tools", "Read");
       check(refused.code === 2, "--tools was not refused", refused.err);
       await crew.ok("kill", "bob", "--force");

@@ -6,7 +6,7 @@ import { until } from "../team/wait.ts";
 import { check, type Row } from "./row.ts";
 
 const LEAD = "claude-lead";
-/** Milliseconds until a dialog that stays gets its key again. */
+/** Milliseconds after which a dialog that is still open gets its key again. */
 const KEY_PAUSE = 2_000;
 
 interface Lead {
@@ -14,10 +14,10 @@ interface Lead {
   type(text: string): Promise<void>;
 }
 
-/** Starts a claude that leads, and takes our agent as its teammates; ends it after the work. */
+/** Starts a claude that leads and uses our agent for its teammates; ends it after the work. */
 async function underClaude(crew: Crew, work: (lead: Lead) => Promise<unknown>): Promise<unknown> {
   const wrapper = join(crew.home, "bin/teammate");
-  // claude passes no key on.
+  // claude does not pass its key on to teammates.
   const key = `export ANTHROPIC_API_KEY=${crew.env.ANTHROPIC_API_KEY}`;
   const agent = `exec ${process.execPath} ${join(dirname(crew.teamsProgram), "teams-agent.cjs")} "$@"`;
   writeFileSync(wrapper, `#!/bin/sh\n${key}\n${agent}\n`);
@@ -47,8 +47,8 @@ async function underClaude(crew: Crew, work: (lead: Lead) => Promise<unknown>): 
   }
 }
 
-/** Waits until a message of eve is at the model of the lead. */
-function heard(crew: Crew, text: string): Promise<unknown> {
+/** Waits until a message of eve has reached the model of the lead. */
+function leadModelGot(crew: Crew, text: string): Promise<unknown> {
   const isIn = (request: string): boolean => request.includes(text) && /teammate_id=\\?"eve/.test(request);
   return until(
     `a message of eve with ${text} at the model of the lead`,
@@ -72,14 +72,14 @@ export const UNDER_CLAUDE: readonly Row[] = [
       underClaude(crew, async (lead) => {
         const [word, file] = [crew.word("under"), crew.word("dialog")];
         await lead.type(`do-member: eve do-send: team-lead ${word} reported`);
-        await heard(crew, `${word} reported`);
+        await leadModelGot(crew, `${word} reported`);
         await lead.type(`do-send: eve do-run: mkdir ${file}`);
         const isAsking = (): boolean => {
           const screen = crew.screen(lead);
           return screen.includes(file) && /Yes|Do you want/.test(screen);
         };
         await until("the dialog of the lead", isAsking);
-        // A new dialog takes no key for a moment.
+        // A new dialog ignores keys for a moment.
         await until("the allowed command", async () => {
           if (isAsking()) crew.tmux("send-keys", "-t", lead.paneId, "Enter");
           await delay(KEY_PAUSE);
@@ -108,7 +108,7 @@ export const UNDER_CLAUDE: readonly Row[] = [
         );
         await lead.type(`do-send: eve do-run: install -d ruled-${word}`);
         await until("the work after the plan", () => crew.made(`ruled-${word}`));
-        check(!crew.made(`early-${word}`), "it acted before");
+        check(!crew.made(`early-${word}`), "it acted before the approval");
         await dismiss(crew, lead);
       });
     },

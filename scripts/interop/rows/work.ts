@@ -14,7 +14,8 @@ export const WORK: readonly Row[] = [
       await crew.turnEnded(word);
       const idle = await crew.state("ada", "idle");
       if (program.channel !== "inbox") return;
-      check(Boolean(running.stateFrom && idle.stateFrom), "no source", [running.stateFrom, idle.stateFrom]);
+      const sources = [running.stateFrom, idle.stateFrom];
+      check(sources.every(Boolean), "a state has no source", sources);
     },
   },
   {
@@ -69,12 +70,13 @@ export const WORK: readonly Row[] = [
       );
       await crew.turnEnded(`${word} is done`);
       const shown = await crew.json<{ task: { status: string; owner?: string } }>("task", "show", taskId);
-      check(shown.task.status === "completed" && shown.task.owner === "ada", "the task", shown.task);
+      const isDone = shown.task.status === "completed" && shown.task.owner === "ada";
+      check(isDone, "the task is not completed by ada", shown.task);
     },
   },
   {
     id: "mcp",
-    text: "a team tool over MCP, unasked",
+    text: "a team tool over MCP, without a request",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("made");
@@ -168,7 +170,7 @@ export const WORK: readonly Row[] = [
       await tell(`do-say: ${word}`);
       await crew.turnEnded(word);
       const after = await crew.state("ada", "idle");
-      check((after.tokens?.input ?? 0) > (before.tokens?.input ?? 0), "no tokens", after.tokens);
+      check((after.tokens?.input ?? 0) > (before.tokens?.input ?? 0), "no tokens were counted", after.tokens);
       return (after.costUsd ?? 0) === 0 ? "it reports tokens only" : undefined;
     },
   },

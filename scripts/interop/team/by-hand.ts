@@ -4,15 +4,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Crew, TEAM } from "./crew.ts";
 import { until } from "./wait.ts";
 
-/** Milliseconds until a program that did not show a typed text gets it again. */
+/** Milliseconds after which a typed text that the program does not show is typed again. */
 const TYPE_AGAIN = 8_000;
-/** Milliseconds between a text and its Enter: some programs take both at once as a paste. */
+/** Milliseconds between a text and its Enter: some programs treat both together as a paste. */
 const BEFORE_ENTER = 500;
 
-/** Lines of a screen on which a command was only started; a long command line wraps. */
+/** Maximum lines of a screen on which the program has not drawn yet; a long command line wraps. */
 const MAX_SHELL_LINES = 4;
 
-/** A pane of the person in which a shell runs, and in it a program that was started by typing. */
+/** A person's pane: it runs a shell, in which a program was started by typing. */
 export interface PersonsPane {
   readonly paneId: string;
   /** Types a command line into its shell. */
@@ -74,7 +74,7 @@ export function openShell(crew: Crew): PersonsPane {
 
 /**
  * Adds a claude to the team as another program does, by an entry in the config, and types its start line into a shell.
- * @param options more words of its start line
+ * @param options additional words of its start line
  */
 export async function startTeammate(
   crew: Crew,

@@ -52,7 +52,7 @@ export interface Places {
   readonly scratch: string;
 }
 
-/** The settings of every team. Its rules allow the commands that rows run unasked, and deny one. */
+/** Returns the settings of a team. Its rules allow the commands that rows run without a request, and deny one. */
 function settingsFor(home: string): string {
   const allow = ["Bash(install:*)", `Bash(${home}/bin/linger:*)`];
   const permissions = { allow, deny: ["Bash(truncate:*)"] };
@@ -72,7 +72,7 @@ export class Crew {
   /** The built program. */
   readonly teamsProgram: string;
   readonly #socket: string;
-  /** Reports of commands that must never happen. */
+  /** Errors about damaged files, which must never occur. */
   readonly damage: string[] = [];
   #words = 0;
 
@@ -100,7 +100,7 @@ export class Crew {
     const own = programs.map((program) => program.prepare({ home, repo, modelUrl: model.url }));
     writeFileSync(join(home, ".claude/settings.json"), settingsFor(home));
     writeFileSync(join(home, "tmux.conf"), "set -g default-terminal tmux-256color\n");
-    // A command that no program knows, or refuses as too long.
+    // A command that no program knows, or refuses because it takes too long.
     writeFileSync(join(home, "bin/linger"), `#!/bin/sh\nsleep "$1"\n`, { mode: 0o755 });
     writeFileSync(join(home, "bin/note"), `#!/bin/sh\n: >"$1"\n`, { mode: 0o755 });
     writeFileSync(join(home, "bin/teams"), `#!/bin/sh\nexec ${process.execPath} ${places.teams} "$@"\n`, {
@@ -244,7 +244,7 @@ export class Crew {
     return until(`a request to the model with ${text}`, () => this.model.got(text), limit);
   }
 
-  /** Returns a step that takes these seconds; `processes` finds it by `linger` and the number. */
+  /** Returns a step that takes this many seconds; `processes` finds it by `linger` and the number. */
   linger(seconds: number): string {
     return `do-run: ${join(this.home, "bin/linger")} ${seconds}`;
   }
@@ -275,7 +275,7 @@ export class Crew {
     return existsSync(join(this.repo, path));
   }
 
-  /** Returns the result of a tool that the model has got last. */
+  /** Returns the last tool result that the model got. */
   lastResult(): string {
     const pieces = this.model.requests.findLast(({ ask }) => ask.tools.length > 0)?.ask.pieces ?? [];
     const last = pieces.findLast((piece) => piece.kind === "result");

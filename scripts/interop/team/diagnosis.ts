@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Crew } from "./crew.ts";
 
-/** Number of requests to the model, and of their last parts, that a diagnosis shows. */
+/** Number of the last requests to the model that a diagnosis shows. */
 const SHOWN = 8;
 
-/** Writes what a failed row leaves: the state and the records of the team, its screens, and the last requests to the model. */
+/** Writes the state after a failed row: the team's status and records, its screens, and the last requests to the model. */
 export async function writeDiagnosis(crew: Crew, row: string, why: string): Promise<void> {
   const requests = crew.model.requests.slice(-SHOWN).map(({ path, ask, reply }) => ({
     path,
@@ -20,7 +20,7 @@ export async function writeDiagnosis(crew: Crew, row: string, why: string): Prom
   const outputs = await Promise.all(commands.map((words) => crew.teams(...words)));
   const team = join(crew.home, ".claude/teams/crew");
   const run = join(team, "run");
-  // Before its first member a team has none.
+  // Before its first member, a team has no such directory.
   const files = existsSync(run) ? readdirSync(run, { recursive: true, encoding: "utf8" }) : [];
   const records = files
     .filter((file) => /(hook|status)\.json$/.test(file))

@@ -23,7 +23,7 @@ export function programOf({ id, channel }: Program, pid: number): number {
   const own = pids().filter(
     (one) => descends(one, pid) && one !== pid && COMMANDS[channel].test(commandOf(one)),
   );
-  // The last one: a wrapper comes before its program.
+  // Take the last process: a wrapper comes before its program.
   const last = own.at(-1);
   if (last === undefined) throw new Error(`no process of ${id} below ${pid}`);
   return last;
@@ -46,7 +46,7 @@ function commandOf(pid: number): string {
   return read(pid, "cmdline").replaceAll("\0", " ").trim();
 }
 
-/** An ended process, and one of another user, have no text. */
+/** Reads a file of a process; returns "" for a process that has ended or belongs to another user. */
 function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

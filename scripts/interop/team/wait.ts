@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Milliseconds between two polls: each often starts a process. */
+/** Milliseconds between two polls: a poll often starts a process. */
 const PAUSE = 250;
-/** Milliseconds that a condition gets on a busy machine. */
+/** Default maximum milliseconds until a condition is met. */
 export const USUAL = 45_000;
 
 let factor = 1;
@@ -12,7 +12,7 @@ export function setPatience(times: number): void {
   factor = times;
 }
 
-/** Returns a limit as it holds on this machine. */
+/** Returns a limit, multiplied for this machine. */
 export const patient = (limit: number): number => limit * factor;
 
 /** Waits until `poll` returns a value. @throws Error "waited … for `what`" after `limit` milliseconds */

@@ -25,7 +25,7 @@ const limits = {
 };
 
 const member = z.strictObject({
-  name: text.check(is("Its name; a teammate of this name is left as it is")),
+  name: text.check(is("Its name; an existing teammate of this name does not change")),
   prompt: text.check(is("Its first message")),
   agentType: z
     .optional(text)
@@ -54,7 +54,7 @@ const member = z.strictObject({
   worktree: z
     .optional(z.union([z.boolean(), text], "must be true, false or the name of a branch"))
     .check(is("Work in its own git worktree, on this branch (true: teams/<team>/<name>)")),
-  metadata: z.optional(metadata).check(is("Facts to keep with it, shown by --json")),
+  metadata: z.optional(metadata).check(is("Your own data about it, shown by --json")),
 });
 
 /** Maximum characters of a command: a person who trusts the file sees all of them. */
@@ -63,7 +63,7 @@ const MAX_COMMAND = 1_000;
 const blocker = z.union([z.int().check(z.minimum(0)), text], "must be a subject, or a position from 0");
 
 const task = z.strictObject({
-  subject: text.check(is("What to do, in one line; a task with this subject is left as it is")),
+  subject: text.check(is("What to do, in one line; an existing task of this subject does not change")),
   description: z.optional(z.string()).check(is("The details")),
   owner: z.optional(text).check(is("The member that it is assigned to")),
   blockedBy: z
@@ -77,8 +77,8 @@ const task = z.strictObject({
   reviewer: z.optional(text).check(is("The member that is asked to review the completed task")),
   touches: z
     .optional(texts)
-    .check(is("Patterns of the files that it changes; tasks that overlap never run at once: src/**")),
-  metadata: z.optional(metadata).check(is("Facts to keep with it, shown by --json")),
+    .check(is("The files that it changes, as patterns; overlapping tasks never run at once: src/**")),
+  metadata: z.optional(metadata).check(is("Your own data about it, shown by --json")),
 });
 
 const lead = z.strictObject({
@@ -100,11 +100,11 @@ export const teamFileSchema = z.strictObject({
   include: z
     .optional(z.union([text, texts], "must be a file or a list of files"))
     .check(is("Additional team files, relative to the directory of this one; the values of this file win")),
-  model: z.optional(text).check(is("The model of members that name none")),
+  model: z.optional(text).check(is("The model of members without a model")),
   permissionMode: z
     .optional(permissionMode)
     .check(
-      is("What the lead, and members that name none, may do without asking; more than default needs trust"),
+      is("What the lead, and members without a mode, may do without asking; more than default needs trust"),
     ),
   ...limits,
   members: z.optional(z.array(member).check(z.maxLength(MAX_MEMBERS))).check(is("The teammates")),

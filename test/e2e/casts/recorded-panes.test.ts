@@ -171,7 +171,7 @@ describe.skipIf(process.platform !== "linux")("a recorded pane", () => {
     const words = ["run", "--playbook", "play.json", "--no-sidebar", "--rec=casts", "--once", "look"];
     t.tmux("respawn-pane", "-k", "-t", pane, "-c", t.home, "--", process.execPath, TEAMS, ...words);
     const user = userAt(t, pane);
-    await user.sees("the screen is not recorded: its pane has another pipe (pipe-pane)");
+    await user.sees("the screen is not recorded: its pane is already piped to another program (pipe-pane)");
     await user.sees("What next?");
     expect(readFileSync(log, "utf8")).toContain("looks around");
     expect(existsSync(join(t.home, "casts", "team-lead.cast"))).toBe(false);

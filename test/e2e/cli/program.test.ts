@@ -204,7 +204,7 @@ describe("the built program", () => {
     expect(ended.code, ended.err).toBe(code);
     expect(existsSync(join(directory, "root"))).toBe(code === 0);
     if (code === 0) return;
-    expect(ended.err).toContain(`Node.js 20.19 or newer is needed, this is ${node}`);
+    expect(ended.err).toContain(`Node.js 20.19 or newer is needed, but this is ${node}`);
     expect(ended.err).toContain("\n  hint: Install a newer one");
   });
 

@@ -184,14 +184,14 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
   terminal.type("nobody", "Enter");
   await shows("Message:");
   terminal.type("x", "Enter");
-  await shows(/nobody[\s\S]*Any key closes/);
+  await shows(/nobody[\s\S]*Press any key to close/);
   terminal.type("x");
-  await hides("Any key closes");
+  await hides("Press any key to close");
   rmSync(join(t.runtime, "teams/.bin"), { recursive: true });
   await press("o");
   await shows("Run: teams doctor");
-  await shows("Any key closes");
+  await shows("Press any key to close");
   terminal.type("x");
-  await hides("Any key closes");
+  await hides("Press any key to close");
   for (const team of ["one", "two"]) await teams(["kill", team, "--force", "--purge"]);
 });

@@ -90,7 +90,7 @@ describe("recordPane", () => {
   it("ends with a marker at its maximum size", async () => {
     const { recording } = await recordingOf();
     const end = await recordPane(bytes("x".repeat(500), "y".repeat(500), "z"), recording, 800);
-    const why = "the recording has reached its largest size";
+    const why = "the recording has reached its maximum size";
     expect(end).toEqual({ why });
     const { output, markers } = checkCast(recording.path);
     expect([output, markers]).toEqual(["x".repeat(500), [`recording ended: ${why}`]]);

@@ -153,7 +153,7 @@ async function withoutSocket(where: string) {
   if (server === undefined) throw new Error("The place has no server.");
   const teams = cliOf(t, where === "inside" ? t.inside(pane) : t.env);
   rmSync(server.socket);
-  const sentence = `The tmux server (process ${server.pid}) runs, but its socket ${server.socket} was deleted: no client reaches its panes.`;
+  const sentence = `The tmux server (process ${server.pid}) is running, but its socket ${server.socket} was deleted: no client can reach its panes.`;
   return { t, pane, server, place, teams, sentence };
 }
 

@@ -267,7 +267,7 @@ describe("scripts/gate", () => {
     expect([status, last]).toEqual([
       0,
       [
-        "unsteady: test/b.test.ts: It did not end: Error: Worker exited unexpectedly",
+        "unsteady: test/b.test.ts: The file did not end: Error: Worker exited unexpectedly",
         "4 passed, 0 failed, 0 skipped",
       ],
     ]);
@@ -281,7 +281,7 @@ describe("scripts/gate", () => {
     expect([status, last]).toEqual([
       1,
       [
-        "failed: test/b.test.ts: It did not end: Error: Worker exited unexpectedly",
+        "failed: test/b.test.ts: The file did not end: Error: Worker exited unexpectedly",
         "1 passed, 1 failed, 0 skipped",
       ],
     ]);

@@ -40,17 +40,17 @@ describe("quarantineFlaws", () => {
   it("reports too many entries, an old entry and an unknown test", () => {
     const eleven = Array.from({ length: 11 }, (_, i) => entry(`a > ${i}`));
     expect(quarantineFlaws(eleven, undefined, NOW)).toEqual([
-      "quarantine: it has 11 entries, at most 10 may be",
+      "quarantine: it has 11 entries, at most 10 are allowed",
     ]);
     expect(quarantineFlaws([entry("a > x", "2026-11-13")], new Set(["a > y"]), NOW)).toEqual([
-      "quarantine: an entry is 15 days old, at most 14 may be: a > x",
+      "quarantine: an entry is 15 days old, at most 14 are allowed: a > x",
       "quarantine: no test has this name: a > x",
     ]);
   });
 
   it("reports an entry with a future date", () => {
     expect(quarantineFlaws([entry("a > x", "2026-12-01")], undefined, NOW)).toEqual([
-      "quarantine: an entry begins in the future, on 2026-12-01: a > x",
+      "quarantine: the date of an entry is in the future (2026-12-01): a > x",
     ]);
   });
 });

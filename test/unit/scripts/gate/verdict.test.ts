@@ -105,7 +105,7 @@ describe("unsteadyFlaws", () => {
     const ten = Array.from({ length: MAX_UNSTEADY }, (_, i) => unsteady(`test/e2e/${i}.test.ts > x`));
     expect(unsteadyFlaws(ten)).toEqual([]);
     expect(unsteadyFlaws([...ten, unsteady("test/e2e/a.test.ts > x")])).toEqual([
-      "unsteady: 11 tests are, at most 10 may be",
+      "unsteady: 11 tests, at most 10 are allowed",
     ]);
   });
 
