@@ -164,17 +164,20 @@ const { values: options } = parseArgs({
 
 removeLeftovers();
 const stage = fs.mkdtempSync(path.join(ROOT, "dist.build-"));
+let mayHaveChanged = false;
 try {
   // Wait for both, even if one fails: the stage is removed afterwards.
   const parts = await Promise.allSettled([bundleAll(), options["no-types"] ? undefined : declarations()]);
   for (const part of parts) if (part.status === "rejected") throw part.reason;
   await completionTable();
   if (fs.existsSync(PLAYBOOKS)) fs.cpSync(PLAYBOOKS, path.join(stage, "playbooks"), { recursive: true });
+  mayHaveChanged = true;
   publish();
 } catch (error) {
   const why = error.stdout || error.message;
   const shown = process.stderr.isTTY ? why : stripVTControlCharacters(why);
-  console.error(`build: failed; dist/ is unchanged.\n${shown}`);
+  const state = mayHaveChanged ? "dist/ may be incomplete: build again" : "dist/ is unchanged";
+  console.error(`build: failed; ${state}.\n${shown}`);
   process.exitCode = 1;
 } finally {
   fs.rmSync(stage, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Crew } from "../team/crew.ts";
 import { until } from "../team/wait.ts";
-import { check, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 const LEAD = "claude-lead";
 /** Milliseconds after which a dialog that is still open gets its key again. */
@@ -108,7 +108,6 @@ export const UNDER_CLAUDE: readonly Row[] = [
         );
         await lead.type(`do-send: eve do-run: install -d ruled-${word}`);
         await until("the work after the plan", () => crew.made(`ruled-${word}`));
-        check(!crew.made(`early-${word}`), "it acted before the approval");
         await dismiss(crew, lead);
       });
     },

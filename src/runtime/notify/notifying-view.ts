@@ -34,8 +34,9 @@ export function withNotifications<V extends WorkerView>(
     ...view,
     waiting(reason, by = "person", request) {
       view.waiting(reason, by, request);
-      // A lead's reason already names the member.
-      notify(name === LEAD_NAME ? reason : `${name}: ${reason}`, by, request);
+      // A lead's reason names the member, and some of a member do.
+      const isNamed = name === LEAD_NAME || reason.startsWith(`${name} `);
+      notify(isNamed ? reason : `${name}: ${reason}`, by, request);
     },
     permission(ask) {
       const isAll = view.permission(ask);

@@ -150,11 +150,12 @@ export class BudgetWait {
 
   /** @param isDue input for a turn is waiting @returns whether the turn has to wait for more budget */
   async mustWait(isDue: boolean): Promise<boolean> {
-    if (isDue && !this.#mustYield && (await this.check())) {
+    const isChecked = isDue && !this.#mustYield;
+    if (isChecked && (await this.check())) {
       this.#pause();
       return true;
     }
-    this.#resume();
+    this.#resume(isChecked);
     return false;
   }
 
@@ -175,7 +176,7 @@ export class BudgetWait {
       this.#pause();
       await this.#moreBudget.wait({ signal: stops, timeoutMs: POLL_MS });
     }
-    this.#resume();
+    this.#resume(true);
     return "go";
   }
 
@@ -223,12 +224,13 @@ export class BudgetWait {
     events.record({ type: "agent", what: "paused" });
   }
 
-  #resume(): void {
+  /** @param hasBudget false if it ends the wait for another reason, such as a shutdown request */
+  #resume(hasBudget: boolean): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
     const { status, events, view, runningTurn } = this.#context;
     status.report(runningTurn.isActive ? "resumed" : "turn_ended", "");
     events.record({ type: "agent", what: "resumed" });
-    view.note("there is budget again");
+    if (hasBudget) view.note("there is budget again");
   }
 }

@@ -128,6 +128,7 @@ describe("budget of a member", () => {
     const request = { type: "shutdown_request" as const, requestId: "shutdown-1@dev", from: LEAD_NAME };
     await send(ref, formatProtocol(request, new Date(0)));
     expect(await dev.ended).toBe("shutdown");
+    expect(dev.shown).not.toContain("note: there is budget again");
   });
 
   it("does not block a shutdown response of the member's next process", async () => {
