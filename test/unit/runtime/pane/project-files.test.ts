@@ -26,6 +26,6 @@ test("projectFiles › reports once that a slow disk takes too long, and lists i
     return disk.listings === 3;
   });
   expect(problems).toEqual([
-    "The files of /w could not be listed in 0.001 s. @ still completes a path part by part.",
+    "The files of /w could not be listed within 0.001 s. @ still completes a path part by part.",
   ]);
 });

@@ -90,7 +90,7 @@ describe("a member's diff in the sidebar", () => {
   });
 
   test("has no line to comment on in a heading", () => {
-    expect(pressed(diff, "comment").notice).toContain("about a line");
+    expect(pressed(diff, "comment").notice).toContain("no line to comment on");
     expect(shown(diff).slice(-2).join("")).not.toContain("comment");
     expect(shown(pressed(diff, "down")).slice(-2).join("")).toContain("c comment");
   });
