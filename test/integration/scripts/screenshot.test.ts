@@ -51,12 +51,15 @@ test("screenshot script › draws a window with panes, borders and titles, and l
   expect(readFileSync(out, "utf8")).toMatch(/<rect [^>]*rx="9" fill="#ffffff"/);
 });
 
-test("screenshot script › prints its usage when arguments are missing, or the theme is unknown", () => {
-  for (const words of [[], ["--socket", "s", "--target", "=s:", "--out", "s.svg", "--theme", "blue"]]) {
-    const { status, stderr } = spawnSync(process.execPath, [SCRIPT, ...words], { encoding: "utf8" });
-    expect([words, status]).toEqual([words, 2]);
-    expect(stderr).toMatch(/^usage: /);
-  }
+test.each([
+  ["--socket is missing", []],
+  [
+    "--theme must be one of: dark, light",
+    ["--socket", "s", "--target", "=s:", "--out", "s.svg", "--theme", "blue"],
+  ],
+])("screenshot script › prints “%s”, and its usage", (problem, words) => {
+  const { status, stderr } = spawnSync(process.execPath, [SCRIPT, ...words], { encoding: "utf8" });
+  expect([status, stderr]).toEqual([2, expect.stringMatching(`^${problem}\nusage: `)]);
 });
 
 test("screenshot script › explains the target format when the target is not a window", () => {
