@@ -248,7 +248,7 @@ describe("teams logs", () => {
     await say("begin");
     const { out } = await teams(["logs", "dev", "--debug"]);
     expect(out).toMatch(/reads a message from team-lead \(5 characters\)/);
-    expect(out).toMatch(/model attempt 1 failed: 529 overloaded_error; the next in \d+ ms/);
+    expect(out).toMatch(/model attempt 1 failed: 529 overloaded_error; next attempt in \d+ ms/);
     expect(out).toMatch(/permission for Bash \S+: allowed by rules and mode: .*bypassPermissions/);
     expect(out).toMatch(/turn completed/);
     const { lines } = (await teams(["logs", "dev", "--debug", "--json"])).json<{ lines: string[] }>();

@@ -98,7 +98,7 @@ describe("the socket of a tmux server that runs without it", () => {
     const procStart = startTimeOf(Number(pid)) ?? "";
     writeStatus(ref, LEAD_NAME, statusOf({ paneId: "%0", server: { socket, pid: Number(pid), procStart } }));
     rmSync(socket);
-    const problem = expect.stringContaining(`The tmux server (process ${pid}) runs, but its socket`);
+    const problem = expect.stringContaining(`The tmux server (process ${pid}) is running, but its socket`);
     const teams = cliOf(t, t.env);
     const status = await teams(["status", "crew", "--json"]);
     expect(status.json<{ problems: string[] }>().problems).toEqual([problem]);

@@ -36,8 +36,7 @@ describe("a teammate that the library starts", () => {
       (await team.inbox({ from: "ada" })).some(({ text }) => text.includes("hello from it")),
     );
     expect(await ada.status()).toMatchObject({ model: "fake", backend: "process" });
-    const [opened = ""] = readFileSync(join(home, "log"), "utf8").split("\n");
-    expect(JSON.parse(opened)).toMatchObject({ args: ["--effort", "high"] });
+    expect(readFileSync(join(home, "log"), "utf8")).toContain('"args":["--effort","high"]');
   });
 
   it.each([

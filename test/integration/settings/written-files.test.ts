@@ -272,6 +272,6 @@ it("settings with a comment › stop a start, with its line and the reason", () 
   const { root, cwd } = written(() => '{\n"a": 1,\n// "b": 2,\n"c": 3\n}');
   expect(() => loadSettings(root, cwd)).toThrow("is not JSON (line 3)");
   expect(() => loadSettings(root, cwd)).toThrow(
-    expect.objectContaining({ hint: expect.stringContaining("there is a comment") }),
+    expect.objectContaining({ hint: expect.stringContaining("or a comment") }),
   );
 });

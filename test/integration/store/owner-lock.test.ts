@@ -43,16 +43,16 @@ test("seekOwnerLock waits 10 s before it takes a lock of another container, even
 
 test("awaitLock counts a pause of a stopped process as a second, and takes the lock afterwards", async () => {
   let nowMs = 0;
-  let tries = 0;
+  let attempts = 0;
   const path = join(temporaryDirectory(), "f");
   // The process stops for a minute between two attempts.
   const wait = { path, waitMs: 15_000, random: () => 0, now: () => (nowMs += 60_000) };
   const take = () => {
-    tries += 1;
-    return tries === 10 ? "taken" : undefined;
+    attempts += 1;
+    return attempts === 10 ? "taken" : undefined;
   };
   const wanted = { take, holder: () => "one holder", record: `${path}.q`, retry: { min: 0, spread: 0 } };
-  expect(await awaitLock(wait, wanted)).toEqual({ taken: "taken", tries: 10 });
-  tries = 10;
+  expect(await awaitLock(wait, wanted)).toEqual({ taken: "taken", attempts: 10 });
+  attempts = 10;
   await expect(awaitLock(wait, wanted)).rejects.toThrow("was locked for 15 s");
 });
