@@ -165,7 +165,7 @@ it("run --quiet › still shows a permission request, and accepts the answer", a
   const agents = { "team-lead": [{ tools: [write("asked.md")] }, { say: "Written." }] };
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
   const person = personInside(t, ["run", "--playbook", "play.json", "--quiet"]);
-  await person.sees(/teams: May it run\? Write\(asked\.md\): teams approve perm-/);
+  await person.sees(/teams: The lead asks to run Write\(asked\.md\): teams approve perm-/);
   const isWritten = (): boolean => existsSync(join(t.home, "asked.md"));
   // A line begun too soon does not answer the request, and the pane says so.
   const tooSoon = (): number => person.screen().split("type it again").length;
