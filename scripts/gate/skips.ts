@@ -10,7 +10,7 @@ export interface AllowedSkip {
   readonly unless?: Ability;
 }
 
-/** What a user can do: act as root, or mount a disk. */
+/** Abilities of a user: to act as root, or to mount a disk. */
 const ABILITIES = { root: () => process.getuid?.() === 0, mounts: mayMount };
 export type Ability = keyof typeof ABILITIES;
 

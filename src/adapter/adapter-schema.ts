@@ -93,7 +93,7 @@ export const adapterSchema = z.strictObject({
     ),
   firstMessageAfter: z
     ._default(z.enum(["session", "tools"]), "session")
-    .check(describe("What its first message waits for: its session, or also the team's tools")),
+    .check(describe("The event that its first message waits for: its session, or also the team's tools")),
   withoutTools: z
     .optional(text)
     .check(describe("The user's next step if it has not connected to the team's tools")),

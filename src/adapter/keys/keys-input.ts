@@ -47,7 +47,7 @@ interface KeysInputOptions {
 
 /** Milliseconds between two attempts to type. */
 const RETRY = { first: 200, growth: 1.4, max: 3_000 };
-/** Milliseconds until the person is told why nothing is typed. */
+/** Milliseconds until the pane says why nothing is typed. */
 const NOTIFY_MS = 2_000;
 /** Maximum bytes of a line that the terminal collects: the kernel drops the rest. */
 const MAX_LINE = platform === "linux" ? 4_000 : 1_000;

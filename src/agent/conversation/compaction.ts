@@ -17,7 +17,7 @@ import {
 
 /** A compaction that a person asked for. */
 export interface AskedCompaction {
-  /** What the summary must keep above all, in the person's words; "" for nothing in particular. */
+  /** The user's words about what the summary must keep; "" for nothing in particular. */
   readonly focus: string;
 }
 

@@ -40,7 +40,7 @@ export interface PermissionQuestion {
   readonly resolve?: (path: string) => string;
   /** Returns whether git can read in a directory without running a program that its repository names. */
   readonly isPlain?: (directory: string, what: "objects" | "worktree") => boolean;
-  /** Returns the names of remotes that are directories on this machine; an empty name for such a directory that is no remote. */
+  /** Returns the names of remotes that are directories on this machine; an empty name for a directory that is not a remote. */
   readonly localRemotes?: (directory: string) => readonly string[];
   /** Returns the directories and files from which git takes configuration and hooks in a directory. */
   readonly gitDirs?: (directory: string) => readonly string[];
