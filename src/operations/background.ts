@@ -52,7 +52,7 @@ interface EndOptions {
  * Ends a background task and everything that it started. The agent owns the processes, so it gets a control message. It handles
  * the message at once in every state, and notices the end like any other.
  * @returns the task as it ended; unchanged if it had ended before
- * @throws TeamError NOT_LEAD, TASK_NOT_FOUND; TIMEOUT if the agent does not react in time
+ * @throws TeamError NOT_LEAD, TASK_NOT_FOUND; TIMEOUT if the agent does not react in time; INTERRUPTED by the signal
  */
 export async function endBackgroundTask(
   ctx: OperationContext,

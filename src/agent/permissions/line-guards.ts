@@ -97,9 +97,7 @@ function wordReason(
   );
   if (found !== undefined) return coveredReason(found);
   const unchecked = linked === undefined ? rules.find((rule) => isAbout(rule, kind)) : undefined;
-  return unchecked === undefined
-    ? undefined
-    : `The rule ${unchecked} may apply to this command: its patterns match too many files.`;
+  return unchecked === undefined ? undefined : uncheckedReason(unchecked);
 }
 
 /** Returns why a rule may apply to a word of the line as a name in the directory that another word names. */
@@ -111,24 +109,29 @@ function joinedReason(
   subject: RuleSubject,
 ): string | undefined {
   const all = withRealDirectories(joined, question.resolve ?? subject.resolve);
-  const found = rules.find((rule) => {
+  for (const rule of rules) {
     const { pattern } = parseRule(rule) ?? {};
-    if (pattern === undefined || !isAbout(rule, kind)) return false;
-    return partsOfRule(pattern, subject).some((parts) => {
+    if (pattern === undefined || !isAbout(rule, kind)) continue;
+    for (const parts of partsOfRule(pattern, subject)) {
       const paths = joinedMeeting(all, parts);
-      if (paths === undefined) return true;
+      if (paths === undefined) return uncheckedReason(rule);
       const named = paths.map((path) => {
         const isPattern = hasWildcard(path) || path.includes(UNKNOWN);
         return { path: isPattern ? path : unescaped(path), isPattern, isHiddenPattern: false };
       });
-      return named.length > 0 && wordReason([rule], kind, named, question, subject) !== undefined;
-    });
-  });
-  return found === undefined ? undefined : coveredReason(found);
+      const reason = named.length > 0 ? wordReason([rule], kind, named, question, subject) : undefined;
+      if (reason !== undefined) return reason;
+    }
+  }
+  return undefined;
 }
 
 function coveredReason(rule: string): string {
   return `The rule ${rule} covers a file that the command names.`;
+}
+
+function uncheckedReason(rule: string): string {
+  return `The rule ${rule} may apply to this command: not every file that it names can be checked.`;
 }
 
 function isAbout(rule: string, kind: "read" | "write"): boolean {

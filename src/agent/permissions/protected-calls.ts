@@ -39,7 +39,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const matched = matchedFiles(written, [...repository, ...resolved.protectedDirs], question);
   const linked = filesThroughLinks(written, question, (path) => realOf(path, resolve));
   if (matched === undefined || linked === undefined)
-    return "The command cannot be checked for protected files: its patterns match too many files.";
+    return "The command cannot be checked for protected files: not every file that its patterns match can be checked.";
   const changed = [
     ...written,
     ...copiedByLine(question, isHidden),

@@ -50,7 +50,7 @@ function listedPatterns(named: readonly NamedPath[]): ReadonlySet<string> {
 }
 
 /** Maximum number of files whose links are resolved, of one pattern and of all patterns of a line. */
-const MAX_RESOLVED = 2_000;
+const MAX_RESOLVED = 10_000;
 
 /**
  * Returns the real paths of files that patterns of a line match now through links: their names do not show where they lead.
@@ -63,7 +63,7 @@ export function filesThroughLinks(
 ): readonly string[] | undefined {
   const patterns = listedPatterns(named);
   if (patterns.size > MAX_PATTERNS) return undefined;
-  const matches = new PatternMatches(patterns, list, MAX_RESOLVED);
+  const matches = new PatternMatches(patterns, list, { matches: MAX_RESOLVED, entries: 10 * MAX_RESOLVED });
   const found: string[] = [];
   for (const pattern of patterns) {
     const paths = matches.in("/", pattern);

@@ -1,5 +1,5 @@
 import { decidePermission } from "../../agent/permissions/decide.ts";
-import { messageOf } from "../../errors.ts";
+import { isFileAccessError, isSystemError, messageOf } from "../../errors.ts";
 import { GitError, git, guardedGitEnv } from "../../git/git.ts";
 import { changesIn } from "../../git/status.ts";
 import { type Clock, steadyNow } from "../../os/clock.ts";
@@ -115,8 +115,8 @@ async function commitOf(cwd: string, env: Env): Promise<Pick<VerifyRun, "commit"
     const { changed, untracked } = await changesIn(cwd, guarded);
     return { commit, uncommitted: changed + untracked };
   } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    // No repository, no commit yet, or no git: the command's result counts without it.
+    if (!(error instanceof GitError || isSystemError(error) || isFileAccessError(error))) throw error;
+    // No repository, no commit yet, no git, or no room for a copy of the index: the command's result counts without it.
     return {};
   }
 }

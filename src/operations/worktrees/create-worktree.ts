@@ -111,7 +111,7 @@ async function runSetup(
     signal: signal ?? new AbortController().signal,
     onOutput: (stream, bytes) => output.add(bytes, stream),
   });
-  if (signal?.aborted) throw new TeamError("INTERRUPTED", "the setup of its worktree was interrupted");
+  if (signal?.aborted) throw new TeamError("INTERRUPTED", "the setup of its worktree was interrupted.");
   if (end.code === 0 && end.failure === undefined) return;
   const how =
     end.failure === "timed-out"

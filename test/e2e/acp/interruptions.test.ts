@@ -125,7 +125,7 @@ it("teams acp › keeps the team of a client that vanishes, and replays its conv
   expect(shown[0]).toMatchObject({ sessionUpdate: "user_message_chunk", content: { text: "Start ada" } });
   expect(shown).toContainEqual(expect.objectContaining({ sessionUpdate: "tool_call", name: "Agent" }));
   expect(next.said()).toContain("She starts.");
-  await expect(next.agent.request("session/load", params)).rejects.toThrow("open here already");
+  await expect(next.agent.request("session/load", params)).rejects.toThrow("already open in this process");
   await eventually("ada's new process", () => livenessOfAgent(ref, "ada") === "alive");
   writeFileSync(join(t.home, "go"), "");
   expect(await next.agent.request("session/prompt", promptOf(sessionId, "Go on"))).toMatchObject({

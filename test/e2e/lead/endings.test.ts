@@ -320,9 +320,10 @@ describe("an agent killed by a signal (S33)", () => {
       await watch;
     });
     await eventually("the first check", () => checks > 0);
-    await end(ref, () => {
+    await end(ref, async () => {
       const before = checks;
-      return eventually("the next check", () => checks > before);
+      await createTask(ref, { subject: "a change", description: "" });
+      await eventually("the next check", () => checks > before);
     });
     await eventually("the noticed end", () => ends.length === 1);
     await eventually("the notification", async () => (await leadNotices(ref)).length === 1);

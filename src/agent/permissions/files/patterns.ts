@@ -7,10 +7,14 @@ import { mayRunIndex } from "../syntax/line-words.ts";
 /** Returns the names in a directory; none if it cannot be listed. */
 export type ListNames = (directory: string) => readonly string[];
 
-/** Maximum number of names that one pattern may match: more than real commands need, and each is checked as a path. */
-const MAX_MATCHES = 500;
-/** Maximum number of directory entries that are compared with one pattern. */
-const MAX_ENTRIES = 5_000;
+/** How many names one pattern may match, and how many directory entries are compared with it. */
+export interface PatternLimits {
+  readonly matches: number;
+  readonly entries: number;
+}
+
+/** More than real commands need: each match is checked as a path. */
+const LIMITS: PatternLimits = { matches: 500, entries: 5_000 };
 
 /**
  * Returns the words to which a shell may expand a pattern in a directory; the pattern itself if nothing matches. Too many rather
@@ -21,7 +25,7 @@ export function expandPattern(
   pattern: string,
   directory: string,
   list: ListNames = listEntries,
-  maxMatches = MAX_MATCHES,
+  limits = LIMITS,
 ): readonly string[] | undefined {
   // Shells do not agree about the files that `**` matches.
   if (pattern.includes("**")) return undefined;
@@ -36,11 +40,12 @@ export function expandPattern(
       continue;
     }
     found = found.flatMap((path) => {
-      const names = entries > MAX_ENTRIES ? [] : list(path.startsWith("/") ? path : `${directory}/${path}`);
+      const names =
+        entries > limits.entries ? [] : list(path.startsWith("/") ? path : `${directory}/${path}`);
       entries += names.length;
       return names.filter(matches).map((name) => (/^\/?$/.test(path) ? `${path}${name}` : `${path}/${name}`));
     });
-    if (entries > MAX_ENTRIES || found.length > maxMatches) return undefined;
+    if (entries > limits.entries || found.length > limits.matches) return undefined;
   }
   if (found.some(isMoreThanName)) return undefined;
   return found.length === 0 ? [pattern] : found;
@@ -55,16 +60,16 @@ export function isMoreThanName(name: string): boolean {
 export class PatternMatches {
   readonly #patterns: ReadonlySet<string>;
   readonly #list: ListNames;
-  readonly #maxMatches: number | undefined;
+  readonly #limits: PatternLimits | undefined;
   readonly #listed = new Map<string, readonly string[]>();
   readonly #found = new Map<string, readonly string[] | undefined>();
   /** The directories whose entries the shell lists, including for `echo`; undefined if unknown, or with too many patterns. */
   readonly directories: readonly string[] | undefined;
 
-  constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries, maxMatches?: number) {
+  constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries, limits?: PatternLimits) {
     this.#patterns = patterns;
     this.#list = list;
-    this.#maxMatches = maxMatches;
+    this.#limits = limits;
     this.directories = patterns.size > MAX_PATTERNS ? undefined : listedDirectories([...patterns]);
   }
 
@@ -76,7 +81,7 @@ export class PatternMatches {
   in(directory: string, pattern: string): readonly string[] | undefined {
     const key = `${directory}\0${pattern}`;
     if (!this.#found.has(key)) {
-      const found = expandPattern(pattern, directory, (path) => this.#names(path), this.#maxMatches);
+      const found = expandPattern(pattern, directory, (path) => this.#names(path), this.#limits);
       this.#found.set(key, found);
     }
     return this.#found.get(key);

@@ -222,7 +222,10 @@ test("worktree › is rolled back if its setup is interrupted", async () => {
   const marker = join(repository, "begun");
   const setup = `echo x > '${marker}'; sleep 600 & wait`;
   const start = createWorktree(ctx, member, { branch: "other" }, { setup, signal: stop.signal });
-  const refused = expect(start).rejects.toMatchObject({ code: "INTERRUPTED" });
+  const refused = expect(start).rejects.toMatchObject({
+    code: "INTERRUPTED",
+    message: "the setup of its worktree was interrupted.\nThe worktree was removed.",
+  });
   await eventually("the setup", () => existsSync(marker));
   stop.abort();
   await refused;

@@ -99,6 +99,7 @@ describe("budget of a member", () => {
     expect([dev.inputs.length, unreadCount(ref, "dev")]).toEqual([1, 1]);
     await raise(ref, "dev", { maxTokens: 101 });
     await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref));
+    expect(dev.shown).toContain("note: there is budget again");
   });
 
   it("applies to the next process, which continues after the finished call", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Notifier, withNotifications } from "../../../../src/runtime/notify/notifying-view.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 import { NO_VIEW } from "../../../support/worker/empty-view.ts";
 
 test.each([
@@ -11,5 +12,6 @@ test.each([
   const notifier: Notifier = { notify: (text) => notified.push(text), close: async () => undefined };
   const view = withNotifications(NO_VIEW, name, async () => notifier);
   view.waiting(reason, "person");
-  await expect.poll(() => notified).toEqual([expected]);
+  await eventually("the notification", () => notified.length > 0);
+  expect(notified).toEqual([expected]);
 });
