@@ -460,7 +460,8 @@ const hasRipgrep = ((): boolean => {
 
 // macOS refuses such names.
 describe.skipIf(platform() === "darwin")("a name that is not UTF-8", () => {
-  const NOTE = "(A name in $'…' is not valid UTF-8: Bash can use the name as it is shown, Read and Edit cannot.)";
+  const NOTE =
+    "(A name in $'…' is not valid UTF-8: Bash can use the name as it is shown, Read and Edit cannot.)";
   const raw = (...parts: readonly (string | number)[]): Buffer =>
     Buffer.concat(parts.map((part) => (typeof part === "number" ? Buffer.from([part]) : Buffer.from(part))));
 

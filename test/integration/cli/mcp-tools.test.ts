@@ -120,7 +120,10 @@ describe("teams mcp › tools", () => {
     expect(texts[5]).toContain("addBlocks[0]: ");
     expect(texts[6]).toContain("subject: ");
     const [known] = await callTools(await crew(), [["TaskCreate", { subject: "a", colour: "red" }]]);
-    expect(known).toMatchObject({ isError: false, text: expect.stringContaining("Ignored fields that the tool does not have: colour.") });
+    expect(known).toMatchObject({
+      isError: false,
+      text: expect.stringContaining("Ignored fields that the tool does not have: colour."),
+    });
   });
 
   it("shorten an answer that is too long, and keep it valid", async () => {
