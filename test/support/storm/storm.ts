@@ -73,7 +73,9 @@ export class Storm {
     this.#count += 1;
     const id = `storm-${this.#count}.`;
     const order = random() < 0.3 ? ` please do ${pick(random, TASKS)}.` : "";
-    return { id, text: `${id}${order}`, to: pick(random, MEMBERS) };
+    const to = pick(random, MEMBERS);
+    // The lead may reopen a completed task. If it is killed then, the next completion has a notice of its own.
+    return { id, text: to === LEAD_NAME ? id : `${id}${order}`, to };
   }
 
   /** Sends messages, and kills a third of the senders. */
