@@ -151,7 +151,7 @@ export const BY_HAND: readonly Row[] = [
   },
   {
     id: "hand-end",
-    text: "started by hand: `delete` refuses while it is running; `shutdown`: it agrees, ends, and does not come back",
+    text: "started by hand: `delete` refuses while its process is alive; `shutdown`: it agrees, ends, and does not come back",
     limit: 150_000,
     run: ({ crew }) =>
       withTeammate(crew, "hal", async () => {

@@ -93,7 +93,7 @@ export const ENDS: readonly Row[] = [
   },
   {
     id: "delete",
-    text: "`teams delete` refuses while it is running",
+    text: "`teams delete` refuses while its process is alive",
     async run({ crew, ada }) {
       await ada();
       const { code, err } = await crew.teams("delete", "crew");

@@ -65,7 +65,7 @@ export const REQUESTS: readonly Row[] = [
   },
   {
     id: "edit",
-    text: "a change to a file is requested, with its text",
+    text: "a change to a file needs a request, which shows its text",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("file");
