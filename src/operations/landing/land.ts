@@ -10,6 +10,7 @@ import { shellWord } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { isBetweenTurns } from "../processes/between-turns.ts";
 import { withPresence } from "../processes/present-instances.ts";
+import { withUnreportedTurn } from "../processes/unreported-turn.ts";
 import { type AgentWork, allWork, requireWorktree, workOf } from "./agent-work.ts";
 import type { Gate } from "./gate.ts";
 import { type Landed, type LandingStep, landWorktree } from "./land-worktree.ts";
@@ -143,7 +144,7 @@ async function requireNoTurn(ctx: OperationContext, { agent, member }: AgentWork
   const records = memberRecords(ctx.ref).filter((known) => known.member.name === member?.name);
   const [known] = await withPresence(ctx, records);
   if (known === undefined) return;
-  const verdict = judgeShown(ctx.ref, known.member, known);
+  const verdict = withUnreportedTurn(ctx.ref, known, judgeShown(ctx.ref, known.member, known));
   const { state, alive } = verdict;
   // teams cannot see whether such a member works: the caller decides.
   if (alive === false || state === "unknown") return;

@@ -3,8 +3,10 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { type LandOptions, type LandReport, landWork } from "../../../../src/operations/landing/land.ts";
 import { systemClock } from "../../../../src/os/clock.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers, moveToFormer } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
@@ -14,6 +16,7 @@ import type { WorkerEvent } from "../../../../src/worker/states.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../../../src/worker/status-record.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { git } from "../../../support/files/git.ts";
+import { peerTakes } from "../../../support/team/foreign-peer.ts";
 import { type LandingTeam, landingTeam, SHARED } from "../../../support/team/landing-team.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 
@@ -261,6 +264,14 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   "its agent is paused in a turn": {
     reason: "at work (paused)",
     given: ({ ref }) => statusAfter(ref, "turn_started", "budget_spent"),
+  },
+  "its agent has taken a message that its process has not reported": {
+    reason: "at work (running)",
+    given: async ({ ref }) => {
+      writeStatus(ref, "dev", statusOf({ state: "idle", ownInbox: true, newestTaken: 0 }));
+      await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "more" });
+      peerTakes(ref, "dev");
+    },
   },
   "a rebase is in progress in it": {
     reason: "rebase is in progress",
