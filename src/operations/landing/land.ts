@@ -2,6 +2,8 @@ import { isSystemError, messageOf, systemRefusal, TeamError } from "../../errors
 import { GitError, guardedGitEnv } from "../../git/git.ts";
 import { requireLinkedWorktree } from "../../git/own-repository.ts";
 import { gitDirectoriesOf } from "../../git/repository.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import type { AgentState } from "../../schema/status.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
@@ -165,7 +167,7 @@ async function requireNoTurn(
   if (alive === false) return;
   if (!MAY_BEGIN.has(state) && isBetweenTurns(ctx.ref, known.member, verdict, known.status)) return;
   const word = memberWord(ctx.ref, agent, ctx.env);
-  if (state === "unknown") {
+  if (areTurnsUnseen(known.member, state)) {
     // teams cannot see whether such a member works: the caller decides, about each agent that it names.
     if (isNamed) return;
     throw new TeamError("AGENT_BUSY", `teams cannot see whether ${agent} is in a turn (${state}).`, {
@@ -181,6 +183,14 @@ async function requireNoTurn(
   throw new TeamError("AGENT_BUSY", `${agent} is at work (${state}).`, {
     hint: `Wait for the end of its turn: teams wait ${word} --idle   or interrupt it: teams interrupt ${word}`,
   });
+}
+
+/**
+ * Whether teams cannot see if a member is in a turn. If a program is only typed to, its pause is that of the next message, which says
+ * nothing about its turn.
+ */
+function areTurnsUnseen(member: TeamMember, state: AgentState): boolean {
+  return state === "unknown" || (state === "paused" && readMetadata(member, "typed") === true);
 }
 
 /** Judges an agent whose process cannot be judged here: it may run on another machine or in another container. */

@@ -9,7 +9,7 @@ import type { StatusRecord } from "../../../../src/schema/status.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
-import { addMembers, moveToFormer } from "../../../../src/team/members/members.ts";
+import { addMembers, changeMetadata, moveToFormer } from "../../../../src/team/members/members.ts";
 import { writePlace } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
@@ -441,6 +441,20 @@ test.for([
     expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
   },
 );
+
+test("land › lands the work of a typed program that is paused before a message only when the caller names it", async () => {
+  const team = await landingTeam(["dev"]);
+  const { ref, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  await changeMetadata(ref, "dev", { typed: true });
+  const status = statusAfter(ref);
+  status.hideTurnEnds();
+  for (const event of ["turn_started", "turn_ended", "budget_spent"] as const) status.report(event);
+  expect(await land(team, [])).toMatchObject([
+    { outcome: "refused", reason: "teams cannot see whether dev is in a turn (paused)." },
+  ]);
+  expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
+});
 
 test("land › refuses teammates, agents without a worktree and unknown names before it lands anything", async () => {
   const team = await landingTeam(["dev"]);
