@@ -5,6 +5,7 @@ import { hasInput } from "../backend/tmux/foreign-pane.ts";
 import { serverAt } from "../backend/tmux/server-for.ts";
 import { TeamError } from "../errors.ts";
 import { processTable } from "../os/process/process-table.ts";
+import type { TeamMember } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import type { PlaceRecord, StatusRecord } from "../schema/status.ts";
 import { memberWord } from "../team/address-words.ts";
@@ -18,6 +19,7 @@ import { ring } from "../wakeup/fifo-bell.ts";
 import type { OperationContext } from "./context.ts";
 import { mayShowStartDialog, recordedFacts, START_DIALOG } from "./processes/foreign-facts.ts";
 import { proveForeignMember } from "./processes/foreign-members.ts";
+import { hasUnreportedTurn } from "./processes/unreported-turn.ts";
 
 /**
  * Interrupts a foreign member by Escape in its proven pane: its program accepts no interrupt by message. Records the time, since
@@ -59,12 +61,15 @@ export async function interruptForeign(
  */
 export async function interruptOnScreen(
   ctx: OperationContext,
-  name: string,
-  { state, process, instance, startDialog }: StatusRecord,
+  member: TeamMember,
+  status: StatusRecord,
   place: PlaceRecord | undefined,
 ): Promise<"pressed" | "idle"> {
+  const { name } = member;
+  const { state, process, instance, startDialog } = status;
   if (startDialog === true) throw refusal(ctx.ref, name, START_DIALOG);
-  if (state === "idle" || state === "failed") return "idle";
+  const isResting = state === "idle" || state === "failed";
+  if (isResting && !hasUnreportedTurn(ctx.ref, member, status)) return "idle";
   await pressIn(ctx, name, process.pid, place);
   const event = "interrupted" as const;
   const before = { ...readHook(ctx.ref, name), detail: undefined };

@@ -111,7 +111,7 @@ async function interruptByKey(
   }
   if (status?.ownInbox !== true || judgeLiveness(member, records).alive === false) return undefined;
   const { interruptOnScreen } = await import("./interrupt-foreign.ts");
-  return { name, outcome: await interruptOnScreen(ctx, name, status, place) };
+  return { name, outcome: await interruptOnScreen(ctx, member, status, place) };
 }
 
 function isUnread(ref: TeamRef, name: string, id: string): boolean {

@@ -76,6 +76,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
     turn_interrupted: "idle",
+    turn_unseen: "unknown",
     stop_agreed: "stopping",
     ended: "exited",
   },

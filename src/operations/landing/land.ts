@@ -2,14 +2,18 @@ import { isSystemError, messageOf, systemRefusal, TeamError } from "../../errors
 import { GitError, guardedGitEnv } from "../../git/git.ts";
 import { requireLinkedWorktree } from "../../git/own-repository.ts";
 import { gitDirectoriesOf } from "../../git/repository.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import type { AgentState } from "../../schema/status.ts";
 import { memberWord } from "../../team/address-words.ts";
+import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { judgeShown } from "../../team/members/judge-shown.ts";
-import { memberRecords } from "../../team/members/member-records.ts";
+import { type MemberRecords, memberRecords } from "../../team/members/member-records.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { isBetweenTurns } from "../processes/between-turns.ts";
 import { withPresence } from "../processes/present-instances.ts";
+import { withUnreportedTurn } from "../processes/unreported-turn.ts";
 import { type AgentWork, allWork, requireWorktree, workOf } from "./agent-work.ts";
 import type { Gate } from "./gate.ts";
 import { type Landed, type LandingStep, landWorktree } from "./land-worktree.ts";
@@ -54,7 +58,8 @@ const MAY_BEGIN: ReadonlySet<AgentState> = new Set(["starting", "awaiting-approv
 /**
  * Lands the work of agents, one after the other: rebases it in its worktree, runs the gate, and moves the target branch. The failure of one
  * agent does not stop the others. Idempotent: repeated after a kill at any step, it continues.
- * @param names by default all agents with a worktree, in the order in which they joined
+ * @param names by default all agents with a worktree, in the order in which they joined; an agent whose turns teams cannot see lands
+ * only by its name
  * @throws TeamError AGENT_NOT_FOUND or INVALID_INPUT for a wrong name, NOT_LEAD; nothing is landed then. INTERRUPTED
  */
 export async function landWork(
@@ -65,11 +70,11 @@ export async function landWork(
   requireLead(ctx, "land work");
   const named = names.map((name) => workOf(ctx.ref, name));
   for (const work of named) requireWorktree(work);
-  const works =
-    names.length === 0 ? allWork(ctx.ref).filter(({ worktree }) => worktree !== undefined) : named;
+  const isNamed = names.length > 0;
+  const works = isNamed ? named : allWork(ctx.ref).filter(({ worktree }) => worktree !== undefined);
   const reports: LandReport[] = [];
   try {
-    for (const work of works) reports.push(await landOne(ctx, work, options));
+    for (const work of works) reports.push(await landOne(ctx, work, isNamed, options));
   } catch (error) {
     throw withLanded(error, reports);
   }
@@ -88,7 +93,12 @@ function withLanded(error: unknown, reports: readonly LandReport[]): unknown {
   return new TeamError(code, `${message} ${before}`, options);
 }
 
-async function landOne(ctx: OperationContext, work: AgentWork, options: LandOptions): Promise<LandReport> {
+async function landOne(
+  ctx: OperationContext,
+  work: AgentWork,
+  isNamed: boolean,
+  options: LandOptions,
+): Promise<LandReport> {
   const worktree = requireWorktree(work);
   const target = options.onto ?? worktree.startedFrom;
   const report = reportFor(work.agent, target ?? null);
@@ -104,7 +114,7 @@ async function landOne(ctx: OperationContext, work: AgentWork, options: LandOpti
       onWait: (pid: number | undefined) => options.onStep?.(work.agent, "waits", pid),
     };
     return await whileLandingAlone(common, lock, async () => {
-      await requireNoTurn(ctx, work);
+      await requireNoTurn(ctx, work, isNamed);
       await recoverLanding(ctx.ref, work.agent, env);
       const { gate, signal } = options;
       const landed = await landWorktree(ctx, work, worktree, { target, gate, signal, onStep, env });
@@ -138,20 +148,55 @@ function reportFor(agent: string, target: string | null): Report {
   };
 }
 
-/** @throws TeamError AGENT_BUSY if the agent may work now: a rebase would change its files at the same time */
-async function requireNoTurn(ctx: OperationContext, { agent, member }: AgentWork): Promise<void> {
+/**
+ * @param isNamed whether the caller has named the agent
+ * @throws TeamError AGENT_BUSY if the agent may work now: a rebase would change its files at the same time
+ */
+async function requireNoTurn(
+  ctx: OperationContext,
+  { agent, member }: AgentWork,
+  isNamed: boolean,
+): Promise<void> {
   const records = memberRecords(ctx.ref).filter((known) => known.member.name === member?.name);
   const [known] = await withPresence(ctx, records);
   if (known === undefined) return;
-  const verdict = judgeShown(ctx.ref, known.member, known);
+  const shown = judgeShown(ctx.ref, known.member, known);
+  const isUnjudged = shown.alive === null && shown.state === "unknown";
+  const verdict = withUnreportedTurn(ctx.ref, known, isUnjudged ? verdictIfAlive(known) : shown);
   const { state, alive } = verdict;
-  // teams cannot see whether such a member works: the caller decides.
-  if (alive === false || state === "unknown") return;
+  if (alive === false) return;
   if (!MAY_BEGIN.has(state) && isBetweenTurns(ctx.ref, known.member, verdict, known.status)) return;
   const word = memberWord(ctx.ref, agent, ctx.env);
+  if (areTurnsUnseen(known.member, state)) {
+    // teams cannot see whether such a member works: the caller decides, about each agent that it names.
+    if (isNamed) return;
+    throw new TeamError("AGENT_BUSY", `teams cannot see whether ${agent} is in a turn (${state}).`, {
+      hint: `Look at its pane (teams peek ${word}). If it is in no turn, name it: teams land ${word}`,
+    });
+  }
+  if (isUnjudged) {
+    const what = `${agent} was at work (${state}) at its last report, on another machine or in another container.`;
+    throw new TeamError("AGENT_BUSY", what, {
+      hint: `Land its work after that turn. If that machine or container is gone for good, remove the member first: teams kill ${word} --force`,
+    });
+  }
   throw new TeamError("AGENT_BUSY", `${agent} is at work (${state}).`, {
     hint: `Wait for the end of its turn: teams wait ${word} --idle   or interrupt it: teams interrupt ${word}`,
   });
+}
+
+/**
+ * Whether teams cannot see if a member is in a turn. If a program is only typed to, its pause is that of the next message, which says
+ * nothing about its turn.
+ */
+function areTurnsUnseen(member: TeamMember, state: AgentState): boolean {
+  return state === "unknown" || (state === "paused" && readMetadata(member, "typed") === true);
+}
+
+/** Judges an agent whose process cannot be judged here: it may run on another machine or in another container. */
+function verdictIfAlive(known: MemberRecords): ReturnType<typeof judgeLiveness> {
+  // The backends see no place of another machine or container.
+  return judgeLiveness(known.member, { ...known, presentInstances: undefined }, () => "alive");
 }
 
 function noTarget(agent: string): TeamError {

@@ -37,6 +37,14 @@ export function isLateNotice(noticedAt: number, newestTaken: number, tookAt: num
   return noticedAt > newestTaken && noticedAt <= tookAt && noticedAt >= tookAt - MARK_MS;
 }
 
+/**
+ * Whether our interrupt ended the turn of the newest message since the last poll. Its key is pressed only after that message was
+ * seen to be taken.
+ */
+export function isInterrupted(hook: HookRecord | undefined, newestTaken: number, polledAt: number): boolean {
+  return hook?.event === "interrupted" && hook.at >= polledAt && hook.at > newestTaken;
+}
+
 /** If a dialog is expected, a CLI without a session counts as blocked this many milliseconds after its start. */
 export const EXPECTED_DIALOG_MS = 3_000;
 /** The same if no dialog is expected. */

@@ -30,6 +30,7 @@ import {
   EXPECTED_DIALOG_MS,
   hasConversation,
   isEnding,
+  isInterrupted,
   isLateNotice,
   MARK_MS,
   reportOf,
@@ -199,7 +200,7 @@ export class OwnInboxWatch {
     // Its turn may have ended since the last poll: a call of the model that fails at once, or a busy machine.
     const isOfTurn = !this.#isInTurn || this.#promptedAt > judged.newestTaken;
     const isNew = noticedAt >= this.#polledAt - MARK_MS && noticedAt > judged.newestTaken;
-    const isOver = isOfTurn && isNew;
+    const isOver = isOfTurn && (isNew || isInterrupted(hook, judged.newestTaken, this.#polledAt));
     this.#isTakenByOwnTurn = isOfTurn;
     const isQueued = (this.#isInTurn && !isLater) || isEnding(judged.facts, hook);
     if (isQueued && !isOver) this.#queuedAt = now;

@@ -189,6 +189,27 @@ describe("a CLI that reads its inbox itself", () => {
     await leadGot("after it");
   });
 
+  it("is interrupted, and then idle, in a turn that its process has not reported", async () => {
+    const { spawn, state, teams, leadGot, logged, ada } = await team();
+    await spawn("say: ready");
+    await leadGot("ready");
+    await state("ada", "idle");
+    const watcher = Number((await ada())?.pid);
+    process.kill(watcher, "SIGSTOP");
+    try {
+      await teams("send", "ada", "stay");
+      await logged({ stays: true });
+      const { code, out } = await teams("interrupt", "ada", "--json");
+      expect([code, JSON.parse(out)]).toMatchObject([0, { outcome: "pressed" }]);
+      await logged({ interrupted: true });
+    } finally {
+      process.kill(watcher, "SIGCONT");
+    }
+    await leadGot('\\"idleReason\\":\\"interrupted');
+    await state("ada", "idle");
+    expect((await ada())?.stateFrom).toBe("interrupt");
+  });
+
   it("is idle after a turn that began and ended between two polls, and running until the second", async () => {
     const { spawn, state, leadGot, teams, ada } = await team();
     await spawn("say: ready");

@@ -3,14 +3,20 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createWorktree } from "../../../src/operations/worktrees/create-worktree.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
-import { teamRef } from "../../../src/team/ref.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
+import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { GIT_IDENTITY, git } from "../../support/files/git.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 import { commitFile, createRepository } from "../../support/team/landing-team.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 import { contextOf } from "../../support/worker/start-worker.ts";
 
 /** Creates a team whose member has a commit in a worktree of the repository in which commands run. */
-async function teamWithWork(): Promise<{ readonly teams: Cli; readonly worktree: string }> {
+async function teamWithWork(): Promise<{
+  readonly teams: Cli;
+  readonly ref: TeamRef;
+  readonly worktree: string;
+}> {
   const teams = cliIn();
   const repository = createRepository(realpathSync(teams.directory));
   await teams(["create", "review"]);
@@ -20,19 +26,20 @@ async function teamWithWork(): Promise<{ readonly teams: Cli; readonly worktree:
   const ctx = contextOf(ref, undefined, { env: GIT_IDENTITY, cwd: repository });
   const { member: dev } = await createWorktree(ctx, member, {}, {});
   commitFile(dev.cwd, "a.txt", "a\n");
-  return { teams, worktree: dev.cwd };
+  return { teams, ref, worktree: dev.cwd };
 }
 
 const env = GIT_IDENTITY;
 
 test("land › prints what landed and where, with a note when nothing was checked", async () => {
-  const { teams } = await teamWithWork();
+  const { teams, ref } = await teamWithWork();
   const { code, out, err } = await teams(["land", "dev"], { env });
   expect({ code, err }).toEqual({
     code: 0,
     err: "Nothing was checked: set teams.verify in your settings, or pass --verify.\n",
   });
   expect(out).toMatch(/^dev: landed 1 commit on main \([0-9a-f]{10}\), and updated the files of \/.*\.\n$/);
+  writeStatus(ref, "dev", statusOf({ state: "idle" }));
   expect((await teams(["land"], { env })).out).toBe("dev: nothing to land; main has all its commits.\n");
 });
 
@@ -57,7 +64,8 @@ test("land › runs the check of the settings or of --verify, and exits with 1 i
 });
 
 test("land › ignores the check of an untrusted project, and does not let an agent choose one", async () => {
-  const { teams } = await teamWithWork();
+  const { teams, ref } = await teamWithWork();
+  writeStatus(ref, "dev", statusOf({ state: "idle" }));
   mkdirSync(join(teams.directory, ".claude"));
   const project = { teams: { verify: `touch '${teams.directory}/ran'; false` } };
   writeFileSync(join(teams.directory, ".claude", "settings.json"), JSON.stringify(project));

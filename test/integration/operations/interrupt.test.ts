@@ -4,8 +4,10 @@ import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { StatusRecord } from "../../../src/schema/status.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { peerTakes } from "../../support/team/foreign-peer.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 import { testTeam } from "../../support/team/test-team.ts";
 import { contextOf } from "../../support/worker/start-worker.ts";
@@ -59,6 +61,20 @@ describe("interruptAgent", () => {
     });
     expect(await requests(paused)).toEqual(["interrupt_request"]);
   });
+
+  it.each(["idle", "failed"] as const)(
+    "does not count a CLI as idle when it has taken a message since its process reported %s",
+    async (state) => {
+      const ref = await withStatus({ state, ownInbox: true, newestTaken: 0 });
+      await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "work" });
+      expect(await interruptAgent(contextOf(ref), "dev")).toEqual({ name: "dev", outcome: "idle" });
+      peerTakes(ref, "dev");
+      await expect(interruptAgent(contextOf(ref), "dev")).rejects.toMatchObject({
+        code: "PERMISSION_DENIED",
+        message: expect.stringContaining("it is in no tmux pane"),
+      });
+    },
+  );
 
   it("is refused for an agent that is not running", async () => {
     const ref = await withStatus({ state: "running", process: deadProcess() });

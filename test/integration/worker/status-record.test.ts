@@ -83,6 +83,18 @@ test("status record › is synced once for each start, when the agent is ready",
   expect(syncs).toBe(2);
 });
 
+test("status record › is unknown after a pause when the ends of turns are unseen", async () => {
+  const ref = await testTeam(["dev"]);
+  const status = keeperIn(ref);
+  status.report("ready");
+  status.hideTurnEnds();
+  const states = (["turn_started", "turn_ended", "budget_spent", "turn_ended"] as const).map((event) => {
+    status.report(event);
+    return readStatus(ref, "dev")?.state;
+  });
+  expect(states).toEqual(["running", "unknown", "paused", "unknown"]);
+});
+
 test("status record › is not written by an agent that was given up", async () => {
   const ref = await testTeam(["dev"]);
   let isOver = false;

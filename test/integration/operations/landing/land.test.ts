@@ -3,9 +3,14 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { type LandOptions, type LandReport, landWork } from "../../../../src/operations/landing/land.ts";
 import { systemClock } from "../../../../src/os/clock.ts";
+import { bootId, ownIdentity } from "../../../../src/os/process/identity.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { StatusRecord } from "../../../../src/schema/status.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
-import { addMembers, moveToFormer } from "../../../../src/team/members/members.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { addMembers, changeMetadata, moveToFormer } from "../../../../src/team/members/members.ts";
+import { writePlace } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
@@ -14,6 +19,7 @@ import type { WorkerEvent } from "../../../../src/worker/states.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../../../src/worker/status-record.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { git } from "../../../support/files/git.ts";
+import { peerTakes } from "../../../support/team/foreign-peer.ts";
 import { type LandingTeam, landingTeam, SHARED } from "../../../support/team/landing-team.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 
@@ -42,6 +48,13 @@ function statusAfter(ref: TeamRef, ...events: readonly WorkerEvent[]): StatusKee
   for (const event of ["ready", ...events] as const) status.report(event);
   return status;
 }
+
+/** Another container of this host that shares the home: same boot, other pids. */
+const CONTAINER = { pidSpace: "container#pid:[1]", bootId: bootId() };
+
+/** The status of an agent whose process is in another container. */
+const inContainer = (fields: Partial<StatusRecord>): StatusRecord =>
+  statusOf({ process: { ...ownIdentity(), ...CONTAINER }, ...fields });
 
 async function textsTo(ref: TeamRef, agent: string): Promise<string[]> {
   return (await unreadMessages(ref, agent)).map(({ message }) => message.text);
@@ -79,6 +92,7 @@ test("land › moves only the branch when it is checked out nowhere", async () =
   const { repository, worktree, commit } = team;
   commit(worktree("dev"), "a.txt", "a\n");
   git(repository, "switch", "--quiet", "--create", "mine");
+  writeStatus(team.ref, "dev", statusOf({ state: "idle" }));
   expect(await land(team, [])).toMatchObject([{ outcome: "landed", checkout: null }]);
   expect([logOf(repository), logOf(repository, "mine")]).toEqual([
     ["Change a.txt", "Change shared.txt"],
@@ -173,8 +187,11 @@ test("land › says why the check failed when the agent leaves the team meanwhil
 
 test("land › says what landed before the disk was full", async () => {
   const team = await landingTeam(["dev", "eve"]);
-  const { repository, worktree, commit } = team;
-  for (const name of ["dev", "eve"]) commit(worktree(name), `${name}.txt`, "x\n");
+  const { ref, repository, worktree, commit } = team;
+  for (const name of ["dev", "eve"]) {
+    commit(worktree(name), `${name}.txt`, "x\n");
+    writeStatus(ref, name, statusOf({ state: "idle" }));
+  }
   failingRenames((_from, to) => to.endsWith("/landings/eve.json"));
   await expect(land(team, [])).rejects.toMatchObject({
     code: "STORAGE_ERROR",
@@ -261,6 +278,38 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   "its agent is paused in a turn": {
     reason: "at work (paused)",
     given: ({ ref }) => statusAfter(ref, "turn_started", "budget_spent"),
+  },
+  "its agent is in a turn in another container": {
+    reason: "was at work (running) at its last report",
+    given: ({ ref }) => writeStatus(ref, "dev", inContainer({ state: "running" })),
+  },
+  "its agent is paused in a turn in another container": {
+    reason: "was at work (paused) at its last report",
+    given: ({ ref }) => writeStatus(ref, "dev", inContainer({ state: "paused", resting: false })),
+  },
+  "its agent starts in another container": {
+    reason: "was at work (starting) at its last report",
+    given: ({ ref }) => {
+      writeStatus(ref, "dev", inContainer({ state: "idle", instance: "first" }));
+      const script = { panePid: process.pid, ...CONTAINER };
+      writePlace(ref, "dev", { instance: "second", backend: "process", spawnedAt: 1, ...script });
+    },
+  },
+  "its agent in another container has taken a message that its process has not reported": {
+    reason: "was at work (running) at its last report",
+    given: async ({ ref }) => {
+      writeStatus(ref, "dev", inContainer({ state: "idle", ownInbox: true, newestTaken: 0 }));
+      await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "more" });
+      peerTakes(ref, "dev");
+    },
+  },
+  "its agent has taken a message that its process has not reported": {
+    reason: "at work (running)",
+    given: async ({ ref }) => {
+      writeStatus(ref, "dev", statusOf({ state: "idle", ownInbox: true, newestTaken: 0 }));
+      await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "more" });
+      peerTakes(ref, "dev");
+    },
   },
   "a rebase is in progress in it": {
     reason: "rebase is in progress",
@@ -359,10 +408,51 @@ test.for(Object.entries(RESTS))("land › lands the work of an agent that %s", a
   expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
 });
 
-test("land › lands the work of a program whose turns are unseen", async () => {
+test.for(["idle", "exited"] as const)(
+  "land › lands the work of an agent in another container that was %s at its last report",
+  async (state) => {
+    const team = await landingTeam(["dev"]);
+    team.commit(team.worktree("dev"), "a.txt", "a\n");
+    writeStatus(team.ref, "dev", inContainer({ state }));
+    expect(await land(team, [])).toMatchObject([{ outcome: "landed" }]);
+  },
+);
+
+test.for([
+  ["here", statusOf],
+  ["in another container", inContainer],
+] as const)(
+  "land › lands the work of a program %s whose turns are unseen only when the caller names it",
+  async ([, status]) => {
+    const team = await landingTeam(["dev", "eve"]);
+    const { ref, repository, worktree, commit } = team;
+    for (const name of ["dev", "eve"]) commit(worktree(name), `${name}.txt`, "x\n");
+    writeStatus(ref, "dev", status({ state: "unknown" }));
+    writeStatus(ref, "eve", statusOf({ state: "idle" }));
+    expect(await land(team, [])).toMatchObject([
+      {
+        outcome: "refused",
+        reason: "teams cannot see whether dev is in a turn (unknown).",
+        hint: expect.stringContaining("teams land dev"),
+      },
+      { outcome: "landed" },
+    ]);
+    expect(logOf(repository)).toEqual(["Change eve.txt", "Change shared.txt"]);
+    expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
+  },
+);
+
+test("land › lands the work of a typed program that is paused before a message only when the caller names it", async () => {
   const team = await landingTeam(["dev"]);
-  team.commit(team.worktree("dev"), "a.txt", "a\n");
-  writeStatus(team.ref, "dev", statusOf({ state: "unknown" }));
+  const { ref, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  await changeMetadata(ref, "dev", { typed: true });
+  const status = statusAfter(ref);
+  status.hideTurnEnds();
+  for (const event of ["turn_started", "turn_ended", "budget_spent"] as const) status.report(event);
+  expect(await land(team, [])).toMatchObject([
+    { outcome: "refused", reason: "teams cannot see whether dev is in a turn (paused)." },
+  ]);
   expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
 });
 
