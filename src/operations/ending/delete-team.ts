@@ -43,7 +43,7 @@ export async function deleteTeam(
   const active = await activeOf(ctx, members);
   if (!options.force) await requireEnded(ctx);
   await options.backup?.();
-  refuseAborted(ctx, options.signal);
+  refuseAborted(ctx, options, "nothing was changed.");
   const alive = members.filter((name) => isAlive(ctx, name));
   try {
     return await endAndRemove(ctx, members, active.length > 0, options);
@@ -56,12 +56,14 @@ async function endAndRemove(
   ctx: OperationContext,
   members: readonly string[],
   isActive: boolean,
-  { problem = preventDeletion, worktrees: handled = [], signal }: DeleteOptions,
+  options: DeleteOptions,
 ): Promise<readonly WorktreeEnd[]> {
+  const { problem = preventDeletion, worktrees: handled = [], signal } = options;
   const killed = isActive ? await killAllTeammates(ctx, { force: true }) : [];
   // Another process may still handle a former member's ending and have to close its pane.
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name, signal);
-  refuseAborted(ctx, signal);
+  const kept = "the team and its files are kept. Clean worktrees of ended members may be gone.";
+  refuseAborted(ctx, options, kept);
   for (const name of members) {
     const place = readPlace(ctx.ref, name);
     if (place === undefined) continue;
@@ -80,12 +82,12 @@ async function endAndRemove(
   return worktrees;
 }
 
-/** @throws TeamError INTERRUPTED if the signal has aborted */
-function refuseAborted({ ref }: OperationContext, signal: AbortSignal | undefined): void {
+/** @throws TeamError INTERRUPTED, with the state of the team, if the signal has aborted */
+function refuseAborted({ ref }: OperationContext, { signal, force }: DeleteOptions, state: string): void {
   if (signal?.aborted !== true) return;
-  const message =
-    "The deletion was interrupted: the team and its files are kept. Clean worktrees of ended members may be gone.";
-  throw new TeamError("INTERRUPTED", message, { hint: `Run it again: teams delete ${operand(ref.team)}` });
+  throw new TeamError("INTERRUPTED", `The deletion was interrupted: ${state}`, {
+    hint: `Run it again: teams delete ${force ? "--force " : ""}${operand(ref.team)}`,
+  });
 }
 
 /** Adds to the error of a deletion the members that it has ended. Unchanged if it ended none, or if the team is gone. */

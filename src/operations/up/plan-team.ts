@@ -1,6 +1,8 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { placeInWorktree } from "../../git/repository.ts";
+import { placeInWorktree, repositoryOf } from "../../git/repository.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
@@ -209,12 +211,20 @@ export function differences(config: TeamConfig, drafted: readonly DraftedMember[
   });
 }
 
-/** Whether a member works in the declared directory, or in the corresponding one of its worktree. */
+/** Whether a member works in the declared directory, or in the corresponding one of its worktree. Resolves links in both paths. */
 function isDirectoryOf({ cwd }: DeclaredMember, found: TeamMember): boolean {
   const worktree = worktreeOf(found);
-  return worktree === undefined
-    ? cwd === found.cwd
-    : placeInWorktree(cwd) === relative(worktree.path, found.cwd);
+  // The member's directory may be closed to this process, or on another machine.
+  if (worktree === undefined)
+    return realPathOf(cwd) === (ifReadable(() => realPathOf(found.cwd)) ?? found.cwd);
+  const { path, repository } = worktree;
+  const isOfRepository = repository === undefined || gitOf(cwd) === gitOf(repository);
+  return isOfRepository && placeInWorktree(cwd) === relative(path, found.cwd);
+}
+
+/** Returns a path that is the same for all worktrees of a repository, even if its `.git` is a link. */
+function gitOf(directory: string): string {
+  return realPathOf(join(repositoryOf(directory), ".git"));
 }
 
 /** Whether a member has the declared worktree: none, any, or that of a branch. */

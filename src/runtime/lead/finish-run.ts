@@ -109,11 +109,9 @@ async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutco
   const { team } = ctx.ref;
   const unfinished = unfinishedCount(lead);
   if (unfinished > 0) view.note(`${unfinished === 1 ? "1 task is" : `${unfinished} tasks are`} unfinished`);
-  view.note(
-    end === "stopped"
-      ? "stopping the team, which is kept; press Ctrl-C again to exit now and leave its teammates running"
-      : "stopping the team, which is kept",
-  );
+  const offer = offerExit(lead, end);
+  const words = offer === undefined ? "" : `; ${offer} and leave its teammates running`;
+  view.note(`stopping the team, which is kept${words}`);
   try {
     for (const report of await stopRun(ctx)) view.note(endText(report));
     if (plan.resumes?.wasByHand) await restoreManualLead(ctx.ref);
@@ -129,6 +127,20 @@ async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutco
   return { keptWorktrees: [], recordingError };
 }
 
+/**
+ * Lets one Ctrl-C end this process while teammates end. Until a user reads so, a Ctrl-C may be meant for a typed line.
+ * @returns the words for the user; undefined if one Ctrl-C does nothing
+ */
+function offerExit({ call, ctx }: Lead, end: WorkerEnd): string | undefined {
+  const { io } = call;
+  const isRead = io.terminal.stdin && !hidesLeadOutput(call);
+  const hasTeammates = (): boolean => (teamLedHere(ctx)?.members.length ?? 0) > 1;
+  if (end !== "stopped" && !(isRead && hasTeammates())) return undefined;
+  // Without a terminal, a second signal must not leave teammates running.
+  if (io.terminal.stdin) io.endOnCtrlC();
+  return `press Ctrl-C ${end === "stopped" ? "again " : ""}to exit now`;
+}
+
 /** Describes the end of a teammate: `ada: shut down`. */
 function endText({ name, outcome, left }: StopReport | KillReport): string {
   const survivors = left.length === 0 ? "" : `; these processes could not be ended: ${left.join(", ")}`;
@@ -140,10 +152,9 @@ async function endTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutcom
   const { plan, ctx, view } = lead;
   const { team } = ctx.ref;
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
-  if (end === "stopped")
-    view.note(
-      `ending the team within ${timeoutMs / 1000} s; press Ctrl-C again to exit now, then clean up with teams kill`,
-    );
+  const offer = offerExit(lead, end);
+  if (offer !== undefined)
+    view.note(`ending the team within ${timeoutMs / 1000} s; ${offer}, then clean up with teams kill`);
   const keep = plan.keep && lead.exit !== "delete";
   const reports = await endRun(ctx, { timeoutMs, keep, problem: (text) => view.error(text) }).catch(
     (error: unknown) => {

@@ -72,8 +72,8 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   };
   const close = async (): Promise<void> => {
     stopReading();
-    // Only a user at a terminal sees that the run is ending. Without one, a second signal must not leave its teammates running.
-    if (io.terminal.stdin) io.endOnCtrlC();
+    // The CLI that owned Ctrl-C has ended. A user at the lead's prompt is told first, since this Ctrl-C may be meant for a typed line.
+    if (io.terminal.stdin && !hasTerminal) io.endOnCtrlC();
     for (const stop of [watch.end, ...lead.ends]) {
       // A failure here must not decide what happens to the team.
       await stop().catch((error: unknown) => lead.view.error(messageOf(error)));

@@ -105,7 +105,7 @@ function resolvedPath(path: string): string {
 
 function absolutePath(path: string, directory: string, env: Env): string {
   return path === "~" || path.startsWith("~/")
-    ? join(homeDirectory(env), path.slice(1))
+    ? resolve(join(homeDirectory(env), path.slice(1)))
     : resolve(directory, path);
 }
 

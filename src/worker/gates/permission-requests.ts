@@ -110,15 +110,16 @@ export class PermissionRequests {
    * Takes a line typed in the pane as the answer to the request that is shown, the oldest one.
    * @param begun when its first character was typed, in milliseconds of the steady clock; omitted for a key that answers it
    * @param earliest the earliest possible time of its first character, which counts for an answer with a note
-   * @returns false if it is not an answer; the pane shows that, and refuses an “always” that no rule can express
+   * @returns `early` for an answer with a note that may be older than the request, `other` for a line that is not an answer: neither is
+   * used up. The pane says why, and refuses an “always” that no rule can express.
    */
-  async answerFromLine(line: string, begun?: number, earliest = begun): Promise<boolean> {
+  async answerFromLine(line: string, begun?: number, earliest = begun): Promise<"used" | "early" | "other"> {
     const open = this.#open[0];
-    if (open === undefined) return false;
+    if (open === undefined) return "other";
     const typed = readTypedAnswer(line);
     if (typed === undefined) {
       this.#refuse(`not an answer, so kept for later; ${open.summary} is still waiting for y, n or a`);
-      return false;
+      return "other";
     }
     const { verdict, note } = typed;
     // A bare key has no other meaning; a sentence that begins with “yes” may have one.
@@ -128,15 +129,15 @@ export class PermissionRequests {
       const when = from === begun ? "begun" : "perhaps begun";
       const what = isKey ? "type it again" : "it is kept for later; answer y or n";
       this.#refuse(`${when} before ${open.summary} could be read, so not its answer; ${what}`);
-      return isKey;
+      return isKey ? "used" : "early";
     }
     if (verdict === "always" && open.prompt.rules.length === 0) {
       this.#refuse(`no rule can allow ${open.summary} in the future; answer y or n`);
-      return true;
+      return "used";
     }
     if (verdict !== "no" && !open.isSeen) {
       this.#showWhole(open);
-      return true;
+      return "used";
     }
     const approve = verdict !== "no";
     const answer = { approve, note, by: "pane", at: this.#context.clock.now() };
@@ -145,7 +146,7 @@ export class PermissionRequests {
       open.settle({ allowed: approve, ...(note === "" ? {} : { note }) });
     }
     await this.reconsider();
-    return true;
+    return "used";
   }
 
   /** Says why a typed line is not the answer. */

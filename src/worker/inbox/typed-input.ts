@@ -36,8 +36,13 @@ export class TypedInput {
    */
   async handleLine(line: string, begun?: number, earliest?: number): Promise<void> {
     const { permissionRequests, questions, cliQuestions } = this.#gates;
-    const at = begun ?? steadyNow();
-    if (permissionRequests.isOpen && (await permissionRequests.answerFromLine(line, begun, earliest))) return;
+    let at = begun ?? steadyNow();
+    if (permissionRequests.isOpen) {
+      const use = await permissionRequests.answerFromLine(line, begun, earliest);
+      if (use === "used") return;
+      // It may be older than a question, too, which then stays open.
+      if (use === "early") at = earliest ?? at;
+    }
     if (cliQuestions.isOpen && (await cliQuestions.answerFromLine(line, at))) return;
     const { text, close } = questions.answerFromLine(line, at);
     await this.#sendToSelf(text);

@@ -93,6 +93,7 @@ describe("an interrupted run", () => {
     person.type("/exit --delete", "Enter");
     const inbox = join(t.paths("crew").inboxes, "worker.json");
     await eventually("the shutdown request", () => readFileSync(inbox, "utf8").includes("shutdown_request"));
+    await person.sees("press Ctrl-C to exit now");
     person.type("C-c");
     expect(await person.code()).toBe(130);
     const teams = teamsIn(t.env, t.home);

@@ -192,6 +192,7 @@ describe("a run with unfinished work", () => {
     await person.sees("She counts.");
     person.type(...keys);
     expect(await person.code()).toBe(0);
+    expect(person.screen()).toContain("stopping the team, which is kept; press Ctrl-C to exit now");
     expect(linesOf(person).slice(-3)).toEqual([
       "· the run is over; the team crew was kept",
       expect.stringMatching(/^(\d+ min )?\d+ s · [\d.]+k? tokens$/),

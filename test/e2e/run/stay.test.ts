@@ -38,6 +38,8 @@ describe("run with a goal on a terminal", () => {
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
     expect(person.screen()).toMatch(/To continue: teams run --resume --team crew\s*$/);
+    // Without teammates, nothing is waited for.
+    expect(person.screen()).not.toContain("to exit now");
     expect((await teamsIn(t.env, t.home)(["delete", "crew"])).code).toBe(0);
     await leaves(t, nothing(["work:cat"]));
   });

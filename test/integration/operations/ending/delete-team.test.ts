@@ -59,3 +59,18 @@ test("deleteTeam › keeps the team if the signal aborts while another process c
   });
   expect(teamExists(ref)).toBe(true);
 });
+
+test("deleteTeam › changes nothing if the signal aborts before it ends a member", async () => {
+  const process = await livingProcess();
+  const ref = await testTeam(["dev"]);
+  writeStatus(ref, "dev", statusOf({ process }));
+  const ctx = contextOf(ref);
+  const stop = new AbortController();
+  const backup = async (): Promise<void> => stop.abort();
+  await expect(deleteTeam(ctx, { force: true, backup, signal: stop.signal })).rejects.toMatchObject({
+    code: "INTERRUPTED",
+    message: "The deletion was interrupted: nothing was changed.",
+    hint: "Run it again: teams delete --force crew",
+  });
+  expect([teamExists(ref), isAlive(ctx, "dev")]).toEqual([true, true]);
+});

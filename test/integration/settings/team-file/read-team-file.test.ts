@@ -104,6 +104,14 @@ describe("readTeamFile", () => {
     });
   });
 
+  it.each([
+    ["~", "/home/ada"],
+    ["~/", "/home/ada"],
+    ["~/src/", "/home/ada/src"],
+  ])("reads the directory %s without a slash at its end", (given, cwd) => {
+    expect(read(member(`"cwd": "${given}"`)).team.members).toMatchObject([{ cwd }]);
+  });
+
   it("reports all mistakes at once, each with its file, line and field", () => {
     expect(
       problemsOf(`{

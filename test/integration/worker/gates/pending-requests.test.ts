@@ -16,6 +16,7 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { createPaneView } from "../../../../src/terminal/pane/pane-view.ts";
+import { REQUEST_GUARD_MS } from "../../../../src/worker/view.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -239,6 +240,21 @@ describe("question with choices (S63)", () => {
     await dev.worker.handleTypedLine("2", begun);
     await eventually("the line's turn", () => dev.inputs.length === 2);
     expect(listApprovals(ref)).toHaveLength(1);
+  });
+
+  it("stays open if a line is kept for later because of a newer permission request", async () => {
+    const asks = { tools: [{ name: "AskUserQuestion", input }] };
+    const steps = [asks, { tools: [touch("made")] }, { say: "done" }, { say: "heard" }];
+    const earliest = steadyNow() - 60_000;
+    const { ref, dev } = await asking({ turns: steps, alone: false }, 2);
+    await dev.worker.handleTypedLine("no, use port 8080", steadyNow() + REQUEST_GUARD_MS, earliest);
+    const note = /^note: perhaps begun before .*; it is kept for later; answer y or n$/;
+    expect(dev.shown).toContainEqual(expect.stringMatching(note));
+    expect(listApprovals(ref)).toHaveLength(2);
+    await dev.worker.handleTypedLine("n");
+    await eventually("the line's turn", () => dev.inputs.length === 2);
+    expect(dev.inputs[1]).toContain("no, use port 8080");
+    expect(listApprovals(ref)).toMatchObject([{ kind: "question" }]);
   });
 
   it("accepts a number as the note of approve", async () => {

@@ -1,3 +1,5 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DeclaredMember, DeclaredTeam } from "../../../../src/operations/up/declared-team.ts";
 import {
@@ -8,7 +10,9 @@ import {
 } from "../../../../src/operations/up/plan-team.ts";
 import { addSecrets } from "../../../../src/os/redact.ts";
 import type { TeamConfig, TeamMember } from "../../../../src/schema/config.ts";
+import { worktreeOf } from "../../../../src/schema/member-metadata.ts";
 import type { ProvenTask } from "../../../../src/team/tasks/task-proof.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 const at = () => ({ file: "team.json", line: 1, field: "" });
 
@@ -231,5 +235,30 @@ describe("differences", () => {
     ["metadata", { metadata: { ticket: 42 } }, {}],
   ])("finds a different %s: %j", (field, declares, found) => {
     expect(fieldsOf(declares, found)).toEqual([field]);
+  });
+
+  /** Creates two repositories, `a` and `b`, and a link `to-a`. @returns the directory that contains them */
+  function repositories(): string {
+    const top = temporaryDirectory();
+    for (const name of ["a", "b"]) mkdirSync(join(top, name, ".git"), { recursive: true });
+    symlinkSync("a", join(top, "to-a"));
+    return top;
+  }
+
+  it("compares directories with links resolved", () => {
+    const top = repositories();
+    const [cwd, linked] = [join(top, "a"), join(top, "to-a")];
+    expect(fieldsOf({ cwd }, { cwd: linked })).toEqual([]);
+    expect(fieldsOf({ cwd: linked }, { cwd })).toEqual([]);
+    expect(fieldsOf({ cwd: linked }, { cwd: join(top, "b") })).toEqual(["cwd"]);
+  });
+
+  it("finds a different cwd if the worktree of a member is of another repository", () => {
+    const top = repositories();
+    const found = inWorktree("teams/crew/ada", true);
+    const worktree = { ...worktreeOf(found), repository: join(top, "a") };
+    const ofA = { ...found, metadata: { _worktree: worktree } };
+    expect(fieldsOf({ worktree: true, cwd: join(top, "to-a") }, ofA)).toEqual([]);
+    expect(fieldsOf({ worktree: true, cwd: join(top, "b") }, ofA)).toEqual(["cwd"]);
   });
 });
