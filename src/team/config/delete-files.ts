@@ -13,12 +13,14 @@ import { assertTeam, updateTeamFile } from "./team-lock.ts";
 /**
  * Removes a team's config, inboxes, tasks, plans and runtime directory. Each directory is renamed in one step under the
  * lock, so that a late writer finds no team and creates none.
- * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED if files could not be removed, naming them
+ * @param first runs under the lock before anything is removed; if it throws, the files stay
+ * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED if files could not be removed, naming them; and errors of `first`
  */
-export async function removeTeamFiles(ref: TeamRef): Promise<void> {
+export async function removeTeamFiles(ref: TeamRef, first: () => void = () => undefined): Promise<void> {
   const trash = await updateTeamFile(ref, ref.paths.config, {
     whileLocked: () => {
       assertTeam(ref);
+      first();
       removePlans(ref, () => readTeam(ref));
       return moveTeamToTrash(ref);
     },
