@@ -1,4 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
+import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
@@ -20,6 +21,8 @@ export interface DeleteOptions {
   readonly force?: boolean;
   /** Runs after all checks and before any member is ended; an error from it cancels the deletion. */
   readonly backup?: () => Promise<void>;
+  /** Runs under the config's lock right before the files are removed, after panes and clean worktrees; an error from it keeps the files. */
+  readonly assertMay?: (config: TeamConfig) => void;
   /** Reports a failure that need not prevent the deletion; without this function, the failure prevents it. */
   readonly problem?: ((text: string) => void) | undefined;
   /** Worktrees that the caller has just handled when it ended the members. */
@@ -58,7 +61,7 @@ async function endAndRemove(
   isActive: boolean,
   options: DeleteOptions,
 ): Promise<readonly WorktreeEnd[]> {
-  const { problem = preventDeletion, worktrees: handled = [], signal } = options;
+  const { assertMay, problem = preventDeletion, worktrees: handled = [], signal } = options;
   const killed = isActive ? await killAllTeammates(ctx, { force: true }) : [];
   // Another process may still handle a former member's ending and have to close its pane.
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name, signal);
@@ -77,8 +80,11 @@ async function endAndRemove(
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);
   await listAsEnded(ctx, problem);
-  removeSessionEnvs(ctx.ref, readTeam(ctx.ref), problem);
-  await removeTeamFiles(ctx.ref);
+  await removeTeamFiles(ctx.ref, () => {
+    const config = readTeam(ctx.ref);
+    assertMay?.(config);
+    removeSessionEnvs(ctx.ref, config, problem);
+  });
   return worktrees;
 }
 

@@ -19,7 +19,7 @@ import { isEmptySession } from "./session-list.ts";
 
 /**
  * Deletes the team of a session that no process leads. The conversations stay on the disk.
- * @throws TeamError ALREADY_LEADING, ACTIVE_MEMBERS, and as {@link requireFinished}; then nothing was deleted
+ * @throws TeamError ALREADY_LEADING, ACTIVE_MEMBERS, and as {@link requireFinished}; then the team's files are still there
  */
 export async function deleteSession(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
@@ -28,7 +28,19 @@ export async function deleteSession(ctx: OperationContext): Promise<void> {
       hint: "End the run or the client that leads it first.",
     });
   await requireFinished(ctx);
-  await deleteTeam(ctx);
+  await deleteTeam(ctx, {
+    assertMay: (config) => {
+      if (isLed(ref, config)) throw usedMeanwhile(ref);
+    },
+  });
+}
+
+/** Creates the error for a session that another client has loaded during its deletion. */
+function usedMeanwhile({ team }: TeamRef): TeamError {
+  const message = `Another process opened ${team} meanwhile, so the deletion stopped: the team and its files are kept.`;
+  return new TeamError("ALREADY_LEADING", `${message} Clean worktrees of ended members may be gone.`, {
+    hint: "End the run or the client that leads it, then delete the session again.",
+  });
 }
 
 /**
@@ -60,14 +72,29 @@ export async function deleteAbandoned(call: AnyCall, problem: (text: string) => 
       if (!isAbandoned(ref, config)) continue;
       await setKnownEmpty(home, team, true);
       const ctx = await operationContext(call, openOwnTeam(call.io.env, { force: false }, team));
-      // Another client may have loaded the session since the list was read.
-      if (isAbandoned(ref, readTeam(ref))) await deleteTeam(ctx);
-      else await setKnownEmpty(home, team, false);
+      if (!(await deleteIfAbandoned(ctx))) await setKnownEmpty(home, team, false);
     } catch (error) {
       // Another process has deleted it.
       if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) problem(messageOf(error));
     }
   }
+}
+
+/** @returns false if the team was kept because another client has loaded the session since the list was read */
+async function deleteIfAbandoned(ctx: OperationContext): Promise<boolean> {
+  const { ref } = ctx;
+  let mayDelete = isAbandoned(ref, readTeam(ref));
+  const assertMay = (config: TeamConfig): void => {
+    mayDelete = isAbandoned(ref, config);
+    if (!mayDelete) throw usedMeanwhile(ref);
+  };
+  try {
+    if (mayDelete) await deleteTeam(ctx, { assertMay });
+  } catch (error) {
+    // Any other error is from the check itself, and the result reports it.
+    if (mayDelete) throw error;
+  }
+  return mayDelete;
 }
 
 function isAbandoned(ref: TeamRef, config: TeamConfig): boolean {

@@ -156,7 +156,7 @@ export class Sessions {
 
   /**
    * Deletes the team of a session, which may be open here. A team with unfinished work stays.
-   * @throws TeamError TEAM_NOT_FOUND, ALREADY_LEADING, ACTIVE_MEMBERS, AGENT_BUSY, PERMISSION_DENIED; then nothing was deleted
+   * @throws TeamError TEAM_NOT_FOUND, ALREADY_LEADING, ACTIVE_MEMBERS, AGENT_BUSY, PERMISSION_DENIED; then the team is kept
    */
   async delete(sessionId: string): Promise<void> {
     const { call } = this.#options;

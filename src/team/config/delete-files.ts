@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isSystemError, systemErrorCode, TeamError } from "../../errors.ts";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
@@ -13,12 +13,14 @@ import { assertTeam, updateTeamFile } from "./team-lock.ts";
 /**
  * Removes a team's config, inboxes, tasks, plans and runtime directory. Each directory is renamed in one step under the
  * lock, so that a late writer finds no team and creates none.
- * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED if files could not be removed, naming them
+ * @param first runs under the lock before anything is removed; if it throws, the files stay
+ * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED if files could not be removed, naming them; and errors of `first`
  */
-export async function removeTeamFiles(ref: TeamRef): Promise<void> {
+export async function removeTeamFiles(ref: TeamRef, first: () => void = () => undefined): Promise<void> {
   const trash = await updateTeamFile(ref, ref.paths.config, {
     whileLocked: () => {
       assertTeam(ref);
+      first();
       removePlans(ref, () => readTeam(ref));
       return moveTeamToTrash(ref);
     },
@@ -89,22 +91,32 @@ const leftByEarlierTeam: LeftError = (ref, left, cause) => {
   return leftFilesError(ref, left, cause, `${what} No team was created or renamed.`);
 };
 
+/** @param removed the paths that were removed before the failure */
+function leftUnderTrashName(removed: readonly string[]): LeftError {
+  return (ref, left, cause) => {
+    const what = `Files of the name ${ref.team} were moved to ${left.join(", ")}, but could not be removed (${cause.message}).`;
+    const others = `${removedBefore(removed)} Other files of that name are unchanged.`;
+    return leftFilesError(ref, left, cause, `${what} ${others}`, { removed });
+  };
+}
+
 function leftFilesError(
   { team }: TeamRef,
   left: readonly string[],
   cause: NodeJS.ErrnoException,
   message: string,
+  facts: Readonly<Record<string, unknown>> = {},
 ): TeamError {
   const operands = left.map(shellWord).join(" ");
   return new TeamError(systemErrorCode(cause), message, {
     hint: `Nothing uses them any more; remove them: chmod -R u+rwX ${operands} && rm -r ${operands}`,
-    details: { team, left },
+    details: { team, left, ...facts },
     cause,
   });
 }
 
 /**
- * Finishes removals of this name that killed processes left after {@link moveTeamToTrash}, before the name is used again.
+ * Finishes removals of this name that failed, or that killed processes left, before the name is used again.
  * @throws TeamError STORAGE_ERROR or PERMISSION_DENIED, naming the paths that could not be removed
  */
 export function finishRemovals(ref: TeamRef): void {
@@ -117,6 +129,7 @@ export function finishRemovals(ref: TeamRef): void {
     if (isHalf && entryOf(ref.paths.config) === undefined) finishMove(ref, trash);
     emptyTrash(ref, [trash.dir, trash.tasks], leftByEarlierTeam);
   }
+  emptyTrash(ref, leftoverTrashOf(ref), leftByEarlierTeam);
 }
 
 function finishMove(ref: TeamRef, trash: Trash): void {
@@ -150,39 +163,68 @@ function moveTasksToTrash({ paths }: TeamRef, trash: string): void {
   }
 }
 
-/** Returns the directories that exist under a team's name without a config; none if the team has a config. */
-export function leftoversOf({ paths }: TeamRef): string[] {
+/**
+ * Returns the directories that exist under a team's name without a config, and what is left of an earlier removal of such directories;
+ * none if the team has a config.
+ */
+export function leftoversOf(ref: TeamRef): string[] {
+  const { paths } = ref;
   if (entryOf(paths.config) !== undefined) return [];
-  // Tasks last: while they exist, no process creates a team of this name.
+  // Tasks after the others: while they exist, no process creates a team of this name.
   const runtime = isOwnRuntime(paths.runtime, 2) ? [paths.runtime] : [];
-  return [...runtime, ...[paths.dir, paths.tasks].filter((path) => entryOf(path) !== undefined)];
+  const named = [...runtime, ...[paths.dir, paths.tasks].filter((path) => entryOf(path) !== undefined)];
+  // Trash that cannot be removed must not prevent the other removals.
+  return [...named, ...leftoverTrashOf(ref)];
+}
+
+/** Returns the trash that {@link removeLeftovers} left for this name when it failed or was killed. */
+function leftoverTrashOf(ref: TeamRef): string[] {
+  const { home, paths } = ref;
+  const runtime = isOwnRuntime(home.runtime, 1) ? [home.runtime] : [];
+  const places = [...runtime, dirname(paths.dir), dirname(paths.tasks)];
+  const prefix = leftoverName(ref, "");
+  return places.flatMap((place) =>
+    listDir(place).flatMap((name) => (name.startsWith(prefix) ? [join(place, name)] : [])),
+  );
+}
+
+function leftoverName({ team }: TeamRef, suffix: string): string {
+  return `.${team}.leftover-${suffix}`;
 }
 
 /**
  * Removes the files of a team without a config. They may belong to another program, so only a person who
  * types the name and `--force` may do this.
  * @returns the removed paths
- * @throws TeamError TEAM_EXISTS if the team has a config by now
+ * @throws TeamError TEAM_EXISTS if the team has a config by now; STORAGE_ERROR or PERMISSION_DENIED, naming what could not be removed
  */
 export function removeLeftovers(ref: TeamRef): string[] {
   const removed: string[] = [];
   for (const path of leftoversOf(ref)) {
     if (entryOf(ref.paths.config) !== undefined) throw createdMeanwhile(ref, removed);
-    // Renamed first, so that a process that creates the team finds either all of it or nothing.
-    const trash = join(path, "..", `.${ref.team}.leftover-${ownerRecord()}`);
-    rename(path, trash);
-    removeTree(trash);
+    emptyTrash(ref, [leftoverToTrash(ref, path)], leftUnderTrashName(removed));
     removed.push(path);
   }
   if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
   return removed;
 }
 
+/** Renames a leftover, so that a process that creates the team finds either all of it or nothing. @returns its trash path */
+function leftoverToTrash(ref: TeamRef, path: string): string {
+  if (basename(path).startsWith(leftoverName(ref, ""))) return path;
+  const trash = join(dirname(path), leftoverName(ref, ownerRecord()));
+  rename(path, trash);
+  return trash;
+}
+
 function createdMeanwhile({ team }: TeamRef, removed: readonly string[]): TeamError {
-  const before = `Removed before that: ${removed.join(", ") || "nothing"}.`;
-  const message = `A team ${team} was created meanwhile, so the removal stopped. ${before}`;
+  const message = `A team ${team} was created meanwhile, so the removal stopped. ${removedBefore(removed)}`;
   return new TeamError("TEAM_EXISTS", message, {
     hint: `See whose team it is: teams status --team ${operand(team)}`,
     details: { team, removed },
   });
+}
+
+function removedBefore(removed: readonly string[]): string {
+  return `Removed before that: ${removed.join(", ") || "nothing"}.`;
 }

@@ -10,40 +10,39 @@ interface TaskLinks {
   readonly addBlocks?: readonly string[];
   /** Tasks that this one waits for. */
   readonly addBlockedBy?: readonly string[];
+  /** Tasks that this one no longer waits for. */
+  readonly removeBlockedBy?: readonly string[];
 }
 
 /**
- * Links tasks, in the files of both tasks of each link.
- * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; nothing is linked in that case
+ * Links tasks and removes links, in the files of both tasks of each link. A link that is added and removed is removed.
+ * @throws TeamError CYCLE, INVALID_INPUT as {@link assertRemovable}, or TASK_NOT_FOUND for any of them; no link is changed in that case
  */
-export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] }: TaskLinks): Promise<Task> {
+export function linkTasks(ref: TeamRef, changes: TaskLinks): Promise<Task> {
+  const { id, addBlocks = [], addBlockedBy = [], removeBlockedBy = [] } = changes;
   return lockTasks(ref, async () => {
     for (const other of [id, ...addBlocks, ...addBlockedBy]) getTask(ref, other);
-    assertNoCycle(ref, id, addBlocks, addBlockedBy);
+    assertRemovable(getTask(ref, id), changes);
     const links = [
       ...addBlocks.map((waiting): [string, string] => [waiting, id]),
       ...addBlockedBy.map((blocker): [string, string] => [id, blocker]),
     ];
-    await changeLinks(ref, { links }, taskFiles(ref));
+    if (links.length > 0) {
+      assertNoCycle(ref, id, addBlocks, addBlockedBy);
+      await changeLinks(ref, { links }, taskFiles(ref));
+    }
+    const unlinked = removeBlockedBy.map((blocker): [string, string] => [id, blocker]);
+    if (unlinked.length > 0) await changeLinks(ref, { unlinked }, taskFiles(ref));
     return getTask(ref, id);
   });
 }
 
-/**
- * Removes the links of a task to tasks that it waits for, in the files of both ends.
- * @throws TeamError TASK_NOT_FOUND; INVALID_INPUT if it does not wait for one of them; no link is removed in that case
- */
-export function unlinkTasks(ref: TeamRef, id: string, blockers: readonly string[]): Promise<Task> {
-  return lockTasks(ref, async () => {
-    assertWaitsFor(getTask(ref, id), blockers);
-    await changeLinks(ref, { unlinked: blockers.map((blocker) => [id, blocker]) }, taskFiles(ref));
-    return getTask(ref, id);
-  });
-}
-
-/** @throws TeamError INVALID_INPUT if a task does not wait for one of the blockers */
-export function assertWaitsFor({ id, blockedBy }: Task, blockers: readonly string[]): void {
-  const missing = blockers.find((blocker) => !blockedBy.includes(blocker));
+/** @throws TeamError INVALID_INPUT if the task does not wait for a blocker that is to be removed */
+export function assertRemovable(
+  { id, blockedBy }: Task,
+  { addBlockedBy = [], removeBlockedBy = [] }: Omit<TaskLinks, "id">,
+): void {
+  const missing = removeBlockedBy.find((other) => ![...blockedBy, ...addBlockedBy].includes(other));
   if (missing === undefined) return;
   const waits = blockedBy.length === 0 ? "no task" : blockedBy.map((other) => `#${other}`).join(", ");
   throw new TeamError("INVALID_INPUT", `Task #${id} does not wait for #${missing}; nothing was changed.`, {

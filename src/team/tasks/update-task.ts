@@ -6,7 +6,7 @@ import { readTeam } from "../config/config.ts";
 import { findMember } from "../members/members.ts";
 import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
-import { assertWaitsFor, linkTasks, unlinkTasks } from "./dependencies.ts";
+import { assertRemovable, linkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
 import { notifyIfFree, notifyPending } from "./notify-owners.ts";
 import { parseTouches } from "./parse-touches.ts";
@@ -118,6 +118,7 @@ export async function updateTask(
   const wanted = { ...update, ...(owner === undefined ? {} : { owner }), ...fields };
   const before = getTask(ref, id);
   assertAllowed(before, actor, wanted, get);
+  assertRemovable(before, update);
   if (update.status === "completed" && before.status !== "completed") {
     const { subject = before.subject, description = before.description } = update;
     await hooks?.completed?.({ id, subject, description });
@@ -137,16 +138,13 @@ export async function updateTask(
     return withNotifications(current, next, actor);
   };
   const { addBlocks = [], addBlockedBy = [], removeBlockedBy = [] } = update;
+  const wasBlocked = isBlockedNow(ref, before);
   if (addBlocks.length + addBlockedBy.length + removeBlockedBy.length > 0) {
     // Check the change with the new links before any link is changed: it may be refused.
-    const removed = removeBlockedBy.filter((other) => !addBlockedBy.includes(other));
-    assertWaitsFor(before, removed);
     const linked = [...before.blockedBy, ...addBlockedBy];
     change({ ...before, blockedBy: linked.filter((other) => !removeBlockedBy.includes(other)) });
+    await linkTasks(ref, { id, addBlocks, addBlockedBy, removeBlockedBy });
   }
-  if (addBlocks.length + addBlockedBy.length > 0) await linkTasks(ref, { id, addBlocks, addBlockedBy });
-  const wasBlocked = isBlockedNow(ref, before);
-  if (removeBlockedBy.length > 0) await unlinkTasks(ref, id, removeBlockedBy);
   const planned = applied(ref, before, actor, wanted);
   const task = await startAlone(ref, planned, () => changeTask(ref, id, change, { actor }));
   await changeConfirmed(ref, id, fields.verify, { at: clock.now(), confirms: hooks?.confirms === true });

@@ -465,6 +465,29 @@ describe("a repository inside a worktree", () => {
     expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/cache.git", commits: 2 }] });
   });
 
+  test.each([
+    ["directory", "loose objects", "", "100"],
+    ["directory", "a pack", "", "1"],
+    ["URL", "loose objects", "file://", "100"],
+    ["URL", "a pack", "file://", "1"],
+  ])(
+    "counts every commit if it is a bare clone of a %s and packed its refs after a push of %s",
+    async (_source, _objects, scheme, unpackLimit) => {
+      const bare = join(path, "ignored/cache.git");
+      git(path, "clone", "--quiet", "--bare", `${scheme}${repository}`, bare);
+      expect(await unsaved()).toBeUndefined();
+      git(bare, "config", "receive.unpackLimit", unpackLimit);
+      const elsewhere = join(base, "elsewhere");
+      git(base, "clone", "--quiet", repository, elsewhere);
+      commitFile(elsewhere);
+      git(elsewhere, "push", "--quiet", bare, "HEAD:refs/heads/work");
+      // Both within seconds, so that the times of packed-refs and HEAD are those of a clone.
+      git(bare, "pack-refs", "--all");
+      git(bare, "branch", "--move", "main", "trunk");
+      expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/cache.git", commits: 2 }] });
+    },
+  );
+
   test("does not count if it is bare and its files are committed in the worktree", async () => {
     const bare = join(repository, "fixture");
     git(repository, "clone", "--quiet", "--bare", repository, bare);

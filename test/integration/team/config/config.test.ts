@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { listTeams, readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { createTeamFiles, type NewTeam } from "../../../../src/team/config/create-files.ts";
-import { removeLeftovers, removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
+import { leftoversOf, removeLeftovers, removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
@@ -275,6 +275,38 @@ test("removeLeftovers › says what it removed before a team was created under t
     }),
   );
   expect(listTasks(ref)).toHaveLength(1);
+});
+
+test("removeLeftovers › says what it could not remove, and removes that when it is called again", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "s" });
+  rmSync(ref.paths.config);
+  const lists = dirname(ref.paths.tasks);
+  let isRefused = true;
+  failingRemovals((path) => isRefused && path.startsWith(join(lists, ".crew.leftover-")));
+  const left = expect.stringMatching(/\/tasks\/\.crew\.leftover-[^/]+$/);
+  expect(() => removeLeftovers(ref)).toThrowError(
+    expect.objectContaining({
+      code: "PERMISSION_DENIED",
+      message: expect.stringMatching(
+        /^Files of the name crew were moved to .*\.crew\.leftover-.*, but could not be removed \(EPERM.*\)\. Removed before that: .*\/teams\/crew\. /,
+      ),
+      hint: expect.stringContaining("rm -r "),
+      details: { team: "crew", left: [left], removed: [ref.paths.dir] },
+    }),
+  );
+  expect(leftoversOf(ref)).toEqual([left]);
+  isRefused = false;
+  expect(removeLeftovers(ref)).toEqual([left]);
+  expect(readdirSync(lists)).toEqual([]);
+});
+
+test("createTeamFiles › finishes a removal of leftovers whose process was killed", async () => {
+  const ref = await testTeam();
+  const paths = [ref.paths.dir, ref.paths.tasks];
+  for (const path of paths) renameSync(path, join(dirname(path), ".crew.leftover-1"));
+  await createTeamFiles(ref.home, { ...NEW, name: "crew" });
+  expect(paths.map((path) => readdirSync(dirname(path)))).toEqual([["crew"], ["crew"]]);
 });
 
 test("startedIn › returns the team of exactly this name, even if another has a similar name", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../../../../src/os/clock.ts";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
@@ -55,6 +56,30 @@ test("updateTask › adds no link when it cannot remove another one of the same 
     hint: expect.stringContaining("waits for no task."),
   });
   expect(listTasks(ref).map(({ blocks, blockedBy }) => [...blocks, ...blockedBy])).toEqual([[], [], []]);
+});
+
+test("updateTask › adds no link when another process has removed a link of the same update meanwhile", async () => {
+  const ref = await withTasks([], { subject: "x" }, { subject: "y", blockedBy: ["1"] }, { subject: "z" });
+  const verify = async (): Promise<void> =>
+    void (await updateTask(ref, LEAD, "2", { removeBlockedBy: ["1"] }));
+  const change = { status: "completed", addBlockedBy: ["3"], removeBlockedBy: ["1"] } as const;
+  await expect(updateTask(ref, LEAD, "2", change, systemClock, { verify })).rejects.toMatchObject({
+    code: "INVALID_INPUT",
+    message: "Task #2 does not wait for #1; nothing was changed.",
+  });
+  expect(listTasks(ref).map(({ blocks, blockedBy }) => [...blocks, ...blockedBy])).toEqual([[], [], []]);
+  expect(getTask(ref, "2").status).toBe("pending");
+});
+
+test("updateTask › runs no hook and no verify command when it cannot remove a link", async () => {
+  const ref = await withTasks([], { subject: "x" }, { subject: "y" });
+  const ran: string[] = [];
+  const completed = async (): Promise<void> => void ran.push("completed");
+  const verify = async (): Promise<void> => void ran.push("verify");
+  const change = { status: "completed", removeBlockedBy: ["2"] } as const;
+  const update = updateTask(ref, LEAD, "1", change, systemClock, { completed, verify });
+  await expect(update).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  expect(ran).toEqual([]);
 });
 
 test("updateTask › claims a task that is started, with the owner's process as lease", async () => {
