@@ -194,7 +194,7 @@ export class OwnInboxWatch {
       this.#tookAt = judged.newestTaken;
       return judgeOwnInbox(this.#ctx, this.#entry, this.#seen(hook));
     }
-    const endedAt = Math.max(judged.facts.turnEnds.at(-1)?.at ?? 0, hook?.event === "resting" ? hook.at : 0);
+    const endedAt = Math.max(noticedAt, hook?.event === "resting" ? hook.at : 0);
     // Its turn may have ended since the last poll, and the message been sent after that.
     const isLater = endedAt >= this.#polledAt && judged.newestTaken > endedAt;
     // Its turn may have ended since the last poll: a call of the model that fails at once, or a busy machine.
