@@ -26,8 +26,8 @@ interface ToolsOptions {
 
 /**
  * Waits until the CLI has read the list of the team's tools, if its first message must wait for that. Meanwhile the member is
- * `needs-input`, with what to do; afterwards the CLI works without the tools, which is reported. Any other CLI does not wait: only a
- * missing connection is reported.
+ * `needs-input`, with what to do. If the tools are still missing after that, the CLI works without them, which is reported. Any
+ * other CLI does not wait: only a missing connection is reported.
  */
 export async function awaitTools(
   { adapter, toolsListed }: Pick<ChannelSetup, "adapter" | "toolsListed">,

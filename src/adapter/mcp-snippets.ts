@@ -21,13 +21,13 @@ export type McpClient = (typeof MCP_CLIENTS)[number];
 
 /** Where each configuration goes, as the person reads it. */
 const PLACES: Readonly<Record<McpClient, string>> = {
-  claude: `A file for claude --mcp-config <file> --allowedTools mcp__${TEAM_SERVER}, or .mcp.json in the project`,
+  claude: `a file for claude --mcp-config <file> --allowedTools mcp__${TEAM_SERVER}, or .mcp.json in the project`,
   codex: "$CODEX_HOME/config.toml (~/.codex/config.toml)",
   gemini: "~/.gemini/settings.json",
   goose: "~/.config/goose/config.yaml",
   opencode: "opencode.json",
   qwen: "~/.qwen/settings.json, or a file for qwen --mcp-config <file>",
-  json: "The client's list of MCP servers",
+  json: "the client's list of MCP servers",
 };
 
 /**

@@ -25,7 +25,7 @@ export function requireOwnConfig(directory: string): void {
   const commondir = join(common, "commondir");
   if (entryOf(commondir) !== undefined)
     throw refusal(
-      `${commondir} makes git use another repository's configuration; git never creates it there, so remove it`,
+      `${commondir} makes git use another repository's configuration; git never creates this file there, so remove the file`,
     );
   const config = join(own, "config.worktree");
   if (entryOf(config) === undefined) return;

@@ -45,8 +45,8 @@ export interface Tasks {
   update(id: string, change: TaskChange, options?: Cancellable): Promise<Task>;
   /**
    * Completes a task. Runs its verify command first, which can take minutes. Notifies the owners of tasks that waited for it.
-   * @throws TeamError VERIFY_FAILED, TASK_NOT_FOUND, TASK_BLOCKED, TASK_RESOLVED, INTERRUPTED, INVALID_INPUT if the id is not a number;
-   * then the call completes nothing
+   * @throws TeamError VERIFY_FAILED, TASK_NOT_FOUND, TASK_BLOCKED, TASK_RESOLVED, INTERRUPTED, INVALID_INPUT if the id is not a number.
+   * In each case, the call does not complete the task.
    * @example
    * await team.tasks.done("3", { signal: AbortSignal.timeout(60_000) });
    */
@@ -79,8 +79,8 @@ export interface Approvals {
   get(id: string): Promise<ApprovalDetails>;
   /**
    * Approves a plan or a permission, answers a question (`note`), or restarts a crashed teammate, which takes seconds.
-   * @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT if a question with choices gets no `note`, PERMISSION_DENIED if
-   * an agent's model answers anything but a plan, NOT_LEAD, SPAWN_FAILED and INTERRUPTED for a restart
+   * @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT if a question with choices and without a default gets no
+   * `note`, PERMISSION_DENIED if an agent's model answers anything but a plan, NOT_LEAD, SPAWN_FAILED and INTERRUPTED for a restart
    * @example
    * await team.approvals.approve("perm-1718000000000-ab12cd3", { always: ["Bash(git:*)"] });
    */

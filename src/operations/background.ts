@@ -93,7 +93,7 @@ export async function endBackgroundTask(
 function endInterrupted(ref: TeamRef, { agent, id }: AgentTask): TeamError {
   return new TeamError(
     "INTERRUPTED",
-    `Interrupted while waiting for ${agent} to end ${id}; the request waits in its inbox.`,
+    `Interrupted while waiting for ${agent} to end ${id}; the request was sent.`,
     { hint: `See what the agent is doing: teams peek ${memberWord(ref, agent)}` },
   );
 }
@@ -101,7 +101,7 @@ function endInterrupted(ref: TeamRef, { agent, id }: AgentTask): TeamError {
 function endTimeout(ref: TeamRef, { agent, id }: AgentTask, timeoutMs: number): TeamError {
   return new TeamError(
     "TIMEOUT",
-    `${agent} did not end ${id} within ${timeoutMs / 1000} s; the request waits in its inbox.`,
+    `${agent} did not end ${id} within ${timeoutMs / 1000} s; the request was sent.`,
     {
       hint: `See what the agent is doing: teams peek ${memberWord(ref, agent)}. To end the agent with all its work: teams kill ${memberWord(ref, agent)}`,
     },

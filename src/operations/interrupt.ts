@@ -126,7 +126,7 @@ function isSameTurn(now: StatusRecord | undefined, before: StatusRecord | undefi
 function waitInterrupted(word: string, name: string): TeamError {
   return new TeamError(
     "INTERRUPTED",
-    `Interrupted while waiting for ${name} to end its turn; the request waits in its inbox.`,
+    `Interrupted while waiting for ${name} to end its turn; ${name} was asked to, and may still do so.`,
     { hint: `See what it is doing: teams peek ${word}` },
   );
 }
@@ -134,7 +134,7 @@ function waitInterrupted(word: string, name: string): TeamError {
 function interruptTimeout(word: string, name: string, timeoutMs: number): TeamError {
   return new TeamError(
     "TIMEOUT",
-    `${name} did not react to the interrupt within ${timeoutMs / 1000} s; the request waits in its inbox.`,
+    `${name} did not react to the interrupt within ${timeoutMs / 1000} s; it may still end its turn.`,
     {
       hint: `See what it is doing: teams peek ${word}. To end it: teams kill ${word}`,
     },

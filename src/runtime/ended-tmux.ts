@@ -16,7 +16,7 @@ export async function endedTmux(env: Env): Promise<string | undefined> {
   const { path } = caller.socket;
   if (entryOf(path) === undefined) return hasLostSocket(path, { pid: caller.serverPid }) ? undefined : path;
   try {
-    // In another container the server has another pid here, so compare its own answer with $TMUX.
+    // A server in another container has another pid here, so compare its own answer with $TMUX.
     const pid = await callersServer(env).call(["display-message", "-p", "#{pid}"]);
     return Number(pid) === caller.serverPid ? undefined : path;
   } catch (error) {

@@ -44,7 +44,7 @@ const input = z.object({
 });
 type Call = z.infer<typeof input>;
 
-const FORMS = `Sends a message to a member, or to all. Members do not see text outside this tool.
+const FORMS = `Sends a message to a member, or to all. Text outside this tool is not sent to members.
 - {type: "message", recipient, content, summary}: to one member.
 - {type: "broadcast", content, summary}: to all members; only if all must know it.`;
 

@@ -6,8 +6,8 @@ import { fileSize, listDir } from "../../os/files/fs.ts";
 import { fieldsOf } from "../requests.ts";
 
 /**
- * Qwen's own record of a conversation. Only it shows which calls were cancelled, by a refusal or in its screen. Results from before
- * the first read are ignored.
+ * Qwen's own record of a conversation. Only it shows which calls were cancelled, by a refusal or in its screen. Results that the
+ * record contains when it is opened are ignored.
  */
 export class ChatRecord {
   readonly #env: Env;

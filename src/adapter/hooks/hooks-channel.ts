@@ -158,7 +158,7 @@ class GeminiHooksChannel implements Channel {
     if (this.#isEnding) throw new Error(ENDING);
   }
 
-  /** Waits, and asks the person to look after `ms` milliseconds. @throws Error if that does not help within `LATE_MS` */
+  /** Waits; after `ms` milliseconds, asks the person to look at the pane. @throws Error if that does not help within `LATE_MS` */
   async #awaitPerson(ms: number, done: Promise<void>, failure: string): Promise<void> {
     if (await isDoneWithin(ms, done, this.#ending.signal)) return;
     this.#events.blocked(START_DIALOG);

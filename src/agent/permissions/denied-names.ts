@@ -45,7 +45,7 @@ function namedIn(
     if (found === undefined || (data.includes(at) && !data.reachesProgram(at))) continue;
     const own = data.includes(at) ? found : refused.find(program, textOf(words, parts.inputs.get(at)));
     if (own !== undefined)
-      return `The rule ${own} may apply: an argument of ${program} names the rule's program.`;
+      return `The rule ${own} may apply: an argument or the input of ${program} names the rule's program.`;
   }
   const found = refused.find("", [...parts.loose, parts.inputs.get(NO_COMMAND) ?? ""]);
   return found === undefined || (!parts.isRedefining && parts.mentioned.every(ignoresVariables))

@@ -74,7 +74,10 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   return why === undefined ? undefined : `The command may write a file that ${why}.`;
 }
 
-/** Of copied directories, only hidden ones are searched: no program reads startup files deeper in others, such as a package. */
+/**
+ * Below a copied directory, only its hidden subdirectories are searched: no program reads startup files deeper in others, such as
+ * a package.
+ */
 const isHidden = (name: string): boolean => name.startsWith(".");
 
 /** Returns why one path of a call may be a protected file. */

@@ -47,8 +47,8 @@ export function pathsOfReadingLine(
 }
 
 /**
- * Returns the question about a line without the files that it redirects to; unchanged if a pattern of the line may match such a
- * file whose name a program takes for an option.
+ * Returns the question about a line without the files that it redirects to; unchanged if a pattern of the line may match one of
+ * these files, and a program would take its name for an option or an index.
  */
 export function withoutWrites(question: PermissionQuestion): PermissionQuestion {
   const { line } = question;

@@ -116,7 +116,7 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
   const whole = parsed.find(
     ({ tool, pattern }) => pattern === undefined && namesTool(tool, namedTool(subject)),
   );
-  // A rule for a whole tool does not cover private hosts, third-party CLIs and calls whose access is unknown.
+  // A rule for a whole tool does not cover private hosts, third-party CLIs, or calls of built-in tools whose access is unknown.
   const needsOwnRule =
     (access.kind === "host" && isPrivateHost(access.host)) ||
     (access.kind === "external" && UNDERSTOOD.test(subject.tool)) ||

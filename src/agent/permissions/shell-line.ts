@@ -126,7 +126,7 @@ class ShellLineReader {
     const moved = this.files.find(({ path }) =>
       path.startsWith("~/") ? setsHome : changesDirectory && !path.startsWith("/"),
     );
-    return moved === undefined ? undefined : `the directory of ${moved.path} is known only to the shell`;
+    return moved === undefined ? undefined : `the directory of ${moved.path} is not certain`;
   }
 
   #read(node: SyntaxNode): void {

@@ -31,7 +31,7 @@ export interface PermissionAsk {
   readonly access: ToolAccess;
   /** Why the call needs an answer. */
   readonly reason: string;
-  /** Only a person can allow the call. An approval covers exactly this call. */
+  /** Only a person can allow the call, and only this one call, unless `rules` has a rule for it. */
   readonly guarded: boolean;
   /** The rules that an “always” creates; empty if no rule can allow the call. */
   readonly rules: readonly string[];
@@ -247,7 +247,7 @@ export function mayRead(question: PermissionQuestion): boolean {
 
 const TOO_DEEP_CHANGE = "The call was allowed with a changed input that is nested too deeply.";
 
-/** Returns the rules that “always” creates; an empty list if an approval covers exactly this call. */
+/** Returns the rules that “always” creates; an empty list if only this one call can be approved, or if no rule can name it. */
 function rulesFor(
   question: PermissionQuestion,
   { guarded, isOutside }: PermissionDecision,

@@ -293,7 +293,7 @@ const HANGUP_GRACE_MS = 1_500;
 
 function missingDirectory(name: string, cwd: string): TeamError {
   return new TeamError("SPAWN_FAILED", `${name} was not started: its directory ${cwd} does not exist.`, {
-    hint: "Nothing was left behind. Create the directory, then spawn it again.",
+    hint: `Nothing was left behind. Create the directory, then spawn ${name} again.`,
     details: { exitCode: 1, lastLines: [] },
   });
 }

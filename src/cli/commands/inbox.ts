@@ -32,7 +32,7 @@ export const command = defineCommand({
     all: { summary: `show the whole history instead of the last ${RECENT} messages` },
     follow: { short: "f", summary: "keep printing new messages" },
     markRead: {
-      summary: "mark the shown messages as read; your own messages on a terminal always are",
+      summary: "mark the shown messages as read; on a terminal, those of your own inbox always are",
     },
   },
   examples: ["teams inbox", "teams inbox reviewer --unread --json", "teams inbox -f --from tester"],

@@ -52,7 +52,7 @@ export const command = defineCommand({
     if (options.changes) {
       if (options.revoke) throw usageError(command, "accepts --changes without --revoke.");
       const parts = await unconfirmedParts({ root, home, cwd: existingDirectory(call, args.directory) });
-      out.answer({ parts: parts.map(describePart) }, () => listOf(parts) || "Everything is confirmed.");
+      out.answer({ parts: parts.map(describePart) }, () => listOf(parts) || "There is nothing to confirm.");
       return;
     }
     const directory = directoryToTrust(call, args.directory);

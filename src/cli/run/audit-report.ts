@@ -44,7 +44,7 @@ export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<st
     );
   }
   if (isWritable(entry === undefined ? dirname(path) : path)) return path;
-  throw new TeamError("PERMISSION_DENIED", `The report ${path} is not writable; nothing was started.`, {
+  throw new TeamError("PERMISSION_DENIED", `The report ${path} cannot be written; nothing was started.`, {
     hint: "Name a file in a directory that you may write to, with --report.",
   });
 }

@@ -78,7 +78,7 @@ export async function trustTeamFile(
   const list = fields.map((field) => `  ${wideningLine(field)}`).join("\n");
   const value = { files: confirmed, fields };
   if (onlyShow) {
-    out.answer(value, () => (confirmed.length === 0 ? "Everything is confirmed." : list));
+    out.answer(value, () => (confirmed.length === 0 ? "There is nothing to confirm." : list));
     return;
   }
   out.done({ ...value, trusted: true, changed: confirmed.length > 0 }, () => {

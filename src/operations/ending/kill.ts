@@ -147,7 +147,7 @@ async function requestAgreement(
   if (living.length === 0) return [];
   const reports = await shutdownTeammates(ctx, living, {
     timeoutMs: options.timeoutMs ?? KILL_TIMEOUT,
-    reason: "This member is being ended.",
+    reason: "You are being ended.",
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   return reports.filter(({ outcome }) => outcome === "approved" || outcome === "gone");

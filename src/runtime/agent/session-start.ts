@@ -58,7 +58,10 @@ export class SessionStart {
     await this.run(this.#hadConversation ? "resume" : "startup", signal);
   }
 
-  /** Runs the hooks for this source. Keeps the earlier output of other, failed and interrupted hooks. Never rejects. */
+  /**
+   * Runs the hooks for this source. Never rejects. Keeps the earlier output of all other hooks, and of hooks that fail or are
+   * interrupted.
+   */
   async run(source: SessionSource, signal: AbortSignal): Promise<void> {
     const { ctx, worker, hooks } = this.#parts;
     if (!hooks.has("SessionStart", source)) return;

@@ -25,7 +25,7 @@ const limits = {
 };
 
 const member = z.strictObject({
-  name: text.check(is("Its name; an existing teammate of this name does not change")),
+  name: text.check(is("Its name; of an existing teammate, up changes only the mode and the budget")),
   prompt: text.check(is("Its first message")),
   agentType: z
     .optional(text)
@@ -63,7 +63,9 @@ const MAX_COMMAND = 1_000;
 const blocker = z.union([z.int().check(z.minimum(0)), text], "must be a subject, or a position from 0");
 
 const task = z.strictObject({
-  subject: text.check(is("What to do, in one line; an existing task of this subject does not change")),
+  subject: text.check(
+    is("What to do, in one line; of an open task, up changes only the verify command, reviewer and files"),
+  ),
   description: z.optional(z.string()).check(is("The details")),
   owner: z.optional(text).check(is("The member that it is assigned to")),
   blockedBy: z

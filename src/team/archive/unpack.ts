@@ -87,7 +87,7 @@ export class ArchiveReceiver {
     if (place === undefined)
       throw archiveError(`contains ${JSON.stringify(file.name)}, which is not a file of a team`);
     if (this.#due.get(name) !== file.size)
-      throw archiveError(`contains ${name}, which does not match its manifest`);
+      throw archiveError(`contains ${name}, which does not match the manifest`);
     this.#due.delete(name);
     if (file.size > place.maxBytes)
       throw archiveError(`contains ${name}, which has more than ${place.maxBytes} bytes`);
@@ -200,7 +200,7 @@ export class ArchiveReceiver {
 
   async #keepHighWaterMark(name: string, file: PackedFile): Promise<void> {
     const mark = watermarkOf((await allOf(file)).toString("utf8"));
-    if (mark === undefined) throw archiveError(`contains ${name}, which is not a number`);
+    if (mark === undefined) throw archiveError(`contains ${name}, whose content is not a number`);
     this.#write(this.#inTasks(name), String(mark));
   }
 

@@ -11,7 +11,7 @@ import { judgeProcess, type TeamRef } from "../ref.ts";
 
 /** The messages that one MCP server returned to its client without proof that they arrived. */
 interface HandedOut {
-  /** The process of the server; absent once the server has ended regularly. */
+  /** The process of the server; absent once the server has ended normally. */
   readonly by?: ProcessIdentity | undefined;
   /** Ids of messages that are marked as read. */
   readonly ids: string[];

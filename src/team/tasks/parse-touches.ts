@@ -21,7 +21,7 @@ export function parseTouches(given: readonly string[]): string[] {
     if (problem === undefined) continue;
     throw new TeamError(
       "INVALID_INPUT",
-      `${JSON.stringify(pattern)} is not a valid pattern of files: ${problem}. Nothing was done.`,
+      `${JSON.stringify(pattern)} is not a valid pattern for touches: ${problem}. Nothing was done.`,
       { hint: "Give paths relative to the project's directory, with *, **, ?, [a-z] or {a,b}: src/api/**" },
     );
   }

@@ -138,7 +138,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     answers: requests.answers,
     explain: requests.explain,
     expand() {
-      if (!results.expand()) notice("·", "no more shortened results", TONE.quiet);
+      if (!results.expand()) notice("·", "there is no earlier shortened result to show", TONE.quiet);
     },
     answer: (text) =>
       pane.aside(() => {

@@ -30,10 +30,10 @@ export function teammateSection({
 
 # You are in plan mode
 
-Until your plan is approved, read and search, and write your plan to ${planFile}; you cannot write any other file, or run \
-anything. When the plan is complete, call ExitPlanMode: it sends the plan to ${LEAD_NAME} and ends your turn. The answer comes \
-as a message. An approval ends plan mode: carry the plan out. A rejection says what to change: change the file, and call \
-ExitPlanMode again.`;
+Until your plan is approved, read and search, and write your plan to ${planFile}; you cannot write any other file, and \
+commands may only read. When the plan is complete, call ExitPlanMode: it sends the plan to ${LEAD_NAME} and ends your turn. \
+The answer comes as a message. An approval ends plan mode: carry the plan out. A rejection says what to change: change the \
+file, and call ExitPlanMode again.`;
   return `# Your team
 
 You are ${name}, a teammate in the team "${team}", which ${LEAD_NAME} leads. The others: ${others.join(", ")}. Use these names \
@@ -161,8 +161,8 @@ const ENDS: Readonly<Record<RunKind, string>> = {
 
 const PLANNING_LEAD_SECTION = `# You are in plan mode
 
-You can read and search, but you cannot write files or run anything. Work out a plan, and give it as your result. Only a \
-person can change your mode.`;
+You can read and search, but you cannot write files, and commands may only read. Work out a plan, and give it as your \
+result. Only a person can change your mode.`;
 
 function delegateSection(taskDirectory: string): string {
   return `# You only coordinate

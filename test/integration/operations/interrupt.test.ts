@@ -37,7 +37,7 @@ describe("interruptAgent", () => {
     const error = await interruptAgent(contextOf(ref), "dev", { signal }).catch((caught) => caught);
     expect(error).toMatchObject({
       code: "INTERRUPTED",
-      message: "Interrupted while waiting for dev to end its turn; the request waits in its inbox.",
+      message: "Interrupted while waiting for dev to end its turn; dev was asked to, and may still do so.",
     });
     expect(await requests(ref)).toEqual(["interrupt_request"]);
   });

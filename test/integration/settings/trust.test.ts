@@ -180,7 +180,7 @@ describe("teams trust (S70)", () => {
       { ...first, ignored: [] },
       { ...first, ignored: [] },
     ]);
-    expect((await cli(["trust", "repo", "--changes"])).out).toBe("Everything is confirmed.\n");
+    expect((await cli(["trust", "repo", "--changes"])).out).toBe("There is nothing to confirm.\n");
   });
 
   it("confirms nothing for an agent, and shows it the unconfirmed parts", async () => {

@@ -136,6 +136,8 @@ it("lead in plan mode › has a prompt that says it can only read and search", a
   const { running, requests, said } = await leadOf("plan", [{ say: "one" }]);
   await running.worker.handleTypedLine("go");
   await said("one");
-  expect(requests[0]?.system).toContain("# You are in plan mode\n\nYou can read and search,");
+  expect(requests[0]?.system).toContain(
+    "# You are in plan mode\n\nYou can read and search, but you cannot write files, and commands may only read.",
+  );
   await running.stop();
 });

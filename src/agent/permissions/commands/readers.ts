@@ -167,7 +167,7 @@ function readFiles(name: string, args: readonly string[], reader: Reader): Readi
   const { operands: written, used, unknown, late } = readOptions(args, reader.options);
   if (unknown.length > 0) return undefined;
   if (reader.operands === "text") return NOTHING;
-  // On macOS, most of these programs read no option after an operand. Programs with a pattern do so everywhere.
+  // On macOS, most of these programs read no option after an operand. Programs with a pattern read them there on every system.
   const operands = reader.operands === "after-first" ? written : [...written, ...late];
   if (reader.operands === "at-most-one" && operands.length > 1) return undefined;
   const { contents } = reader;

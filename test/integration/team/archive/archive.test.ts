@@ -350,14 +350,14 @@ describe("an invalid archive is refused, and creates nothing", () => {
       () => archiveOf("crew", [...WHOLE, ...WHOLE]),
     ],
     "a file stored twice": [
-      "config.json, which does not match its manifest",
+      "config.json, which does not match the manifest",
       async () => {
         const files = [{ name: "config.json", size: Buffer.byteLength(CONFIG) }];
         return archiveOf("crew", [...WHOLE, ...WHOLE], { files });
       },
     ],
     "a file missing from the manifest": [
-      "config.json, which does not match its manifest",
+      "config.json, which does not match the manifest",
       () => archiveOf("crew", WHOLE, { files: [] }),
     ],
     "a file missing from the archive": [
@@ -371,7 +371,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
         }),
     ],
     "a wrong file size": [
-      "config.json, which does not match its manifest",
+      "config.json, which does not match the manifest",
       () => archiveOf("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
     ],
     "a missing config": [
@@ -444,7 +444,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
       () => archiveOf("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
     ],
     "a high-water mark that is not a number": [
-      "is not a number",
+      "tasks/.highwatermark, whose content is not a number",
       () => archiveOf("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
     ],
     "a status of an unknown member": [

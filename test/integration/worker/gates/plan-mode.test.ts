@@ -44,7 +44,7 @@ it("plan mode › names the plan file and allows writing it, even for a read-onl
   await said("planned");
   expect(namesAt(0)).toEqual(expect.arrayContaining(["Write", "ExitPlanMode", "Read"]));
   expect(requests[0]?.system).toContain(
-    `write your plan to ${plan.planFile}; you cannot write any other file`,
+    `write your plan to ${plan.planFile}; you cannot write any other file, and commands may only read.`,
   );
   expect(readFileSync(plan.planFile, "utf8")).toBe("# The plan");
   expect(existsSync(join(running.cwd, "else.md"))).toBe(false);

@@ -698,7 +698,7 @@ describe("a live pane", () => {
         .split("\n")
         .map((row) => `    ${row}`),
       "",
-      "· no more shortened results",
+      "· there is no earlier shortened result to show",
       "›",
     ]);
     expect(view).toBeDefined();
