@@ -275,7 +275,7 @@ function withPrograms(repository: string): () => readonly string[] {
   const seen = realpathSync(temporaryDirectory());
   const script = (path: string, name: string): void =>
     writeFileSync(path, `#!/bin/sh\ntouch '${join(seen, name)}'\n`, { mode: 0o755 });
-  const hooks = join(repository, "own-hooks");
+  const hooks = join(repository, ".git/own-hooks");
   mkdirSync(hooks);
   for (const hook of ["post-checkout", "reference-transaction"]) script(join(hooks, hook), hook);
   script(join(hooks, "monitor"), "monitor");
@@ -284,21 +284,20 @@ function withPrograms(repository: string): () => readonly string[] {
   return () => readdirSync(seen).sort();
 }
 
-test("worktree › runs the repository's hooks for a person, and neither these nor its monitor for a model", async () => {
+test("worktree › runs the repository's hooks and its monitor for a person, and none of them for a model", async () => {
   const { ctx, ref, repository } = await withWorktree();
-  // git asks the monitor about files.
   writeFileSync(join(repository, "file"), "text\n");
   git(repository, "add", "file");
   git(repository, "commit", "--quiet", "--message", "file");
   const ran = withPrograms(repository);
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
-  const { member: dev, rollback } = await createWorktree(ctx, member, { forModel: true }, {});
+  // To copy changes, git looks for them, and asks the monitor.
+  const withChanges = true;
+  const { member: dev, rollback } = await createWorktree(ctx, member, { forModel: true, withChanges }, {});
   await cleanUpWorktree(ctx, worktreeOf(dev) ?? expect.fail("The member has no worktree."));
   await rollback();
   expect(ran()).toEqual([]);
-  const { member: own } = await createWorktree(ctx, member, {}, {});
-  // The monitor works: a person's git runs it.
-  git(worktreeOf(own)?.path ?? expect.fail("The member has no worktree."), "status");
+  await createWorktree(ctx, member, { withChanges }, {});
   expect(ran()).toEqual(["monitor", "post-checkout", "reference-transaction"]);
 });
 
