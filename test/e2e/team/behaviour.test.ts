@@ -21,6 +21,9 @@ const bash = (command: string): PlaybookTurn => ({ tools: [{ name: "Bash", input
 const tells = (recipient: string, content: string): PlaybookTurn => ({
   tools: [{ name: "SendMessage", input: { type: "message", recipient, content, summary: "says it" } }],
 });
+const writes = (path: string, content: string): PlaybookTurn => ({
+  tools: [{ name: "Write", input: { file_path: path, content } }],
+});
 /** A long command that only SIGKILL ends. */
 const STUBBORN = "trap '' TERM HUP; touch working; while :; do sleep 1; done";
 
@@ -78,9 +81,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
   });
 
   it("act on a plan only after approval; a rejection continues the planning (S64)", async () => {
-    const write = (content: string): PlaybookTurn => ({
-      tools: [{ name: "Write", input: { file_path: "{{plan_file}}", content } }],
-    });
+    const write = (content: string): PlaybookTurn => writes("{{plan_file}}", content);
     const submit: PlaybookTurn = { tools: [{ name: "ExitPlanMode", input: {} }] };
     const team = await supervisedTeam(place, {
       bob: [write("First, touch done."), submit, write("Better: touch done."), submit, bash("touch done")],
@@ -115,6 +116,62 @@ describe.each(PLACES)("teammates in %s", (place) => {
     }
     await team.idle("bob");
     expect(["made", "unwanted"].map((file) => existsSync(join(team.t.home, file)))).toEqual([true, false]);
+  });
+
+  it("ask before they edit a file that the running task of another has reserved, and name its owner", async () => {
+    const start = { taskId: "1", owner: "ann", status: "in_progress" };
+    const team = await supervisedTeam(
+      place,
+      {
+        ann: [{ tools: [{ name: "TaskUpdate", input: start }] }, { say: "I rewrite it." }],
+        bob: [writes("src/lexer.ts", "of bob\n"), { say: "I have written it." }],
+      },
+      { mode: "acceptEdits" },
+    );
+    await addTask(team.ref, LEAD_NAME, { subject: "Rewrite the lexer", touches: ["src/**"] });
+    await team.spawn("ann", "bob");
+    await team.send("ann", "Begin.");
+    await eventually("ann's task", () => listTasks(team.ref)[0]?.status === "in_progress");
+    await team.send("bob", "Begin.");
+    const asked = await eventually("the question", () => listApprovals(team.ref)[0]);
+    expect(asked).toMatchObject({
+      kind: "permission",
+      from: "bob",
+      reason: expect.stringContaining("src/lexer.ts is reserved (src/**) by task #1 of ann"),
+    });
+    const file = join(team.t.home, "src/lexer.ts");
+    expect(existsSync(file)).toBe(false);
+    await answerApproval(team.ctx, asked.id, { approve: true });
+    await eventually("the edit", () => existsSync(file));
+    await team.idle("bob");
+  });
+
+  it("edit a file that no task has reserved unasked, and are both notified if they edit the same file", async () => {
+    const read: PlaybookTurn = { tools: [{ name: "Read", input: { file_path: "notes.md" } }] };
+    const team = await supervisedTeam(
+      place,
+      {
+        ann: [writes("notes.md", "of ann\n"), { say: "I have written it." }],
+        bob: [read, writes("notes.md", "of bob\n"), { say: "I have changed it." }],
+      },
+      { mode: "acceptEdits" },
+    );
+    await team.spawn("ann", "bob");
+    const noticesTo = async (name: string): Promise<readonly string[]> =>
+      (await team.inbox(name)).filter((text) => text.includes("both edit"));
+    await team.send("ann", "Begin.");
+    await eventually("ann's edit", () => existsSync(join(team.t.home, "notes.md")));
+    await team.idle("ann");
+    expect(await noticesTo("ann")).toEqual([]);
+    await team.send("bob", "Begin.");
+    await eventually("both notices", async () =>
+      (await Promise.all(["ann", "bob"].map(noticesTo))).every(({ length }) => length > 0),
+    );
+    const notice = (other: string) =>
+      expect.stringMatching(`^You and ${other} both edit .*/notes\\.md, in the same directory`);
+    expect(await noticesTo("ann")).toEqual([notice("bob")]);
+    expect(await noticesTo("bob")).toEqual([notice("ann")]);
+    expect(listApprovals(team.ref)).toEqual([]);
   });
 
   it("leave the team when they agree to a shutdown, and stay when they refuse", async () => {
