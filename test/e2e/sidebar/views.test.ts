@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { memberTeam } from "../../support/cli/member-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
@@ -230,4 +232,24 @@ it("sidebar › always allows a command, and interrupts, zooms and shuts down a 
   person.type("q");
   expect(await person.code()).toBe(0);
   await teams(["kill", "--team", "crew", "--force"]);
+});
+
+const claude = scriptFile("cli/inbox");
+
+it("sidebar › shows why a member's turn has failed, until Esc", async () => {
+  const adapter = { channel: "inbox", resume: "resume", modes: { default: "default" } } as const;
+  const { place, spawn, state, teams } = await memberTeam(claude(), adapter, "tmux");
+  const person = personInside(place, ["sidebar", "crew"], { size: { width: 60, height: 30 } });
+  await person.sees("q close");
+  expect((await spawn("say: ready")).code).toBe(0);
+  await state("ada", "idle");
+  await person.sees("○ ada");
+  await teams("send", "ada", "fail: no credit");
+  await person.sees("✗ ada failed: no credit");
+  person.type("Escape");
+  await eventually("the end of the message", () => !person.screen().includes("ada failed"));
+  // The row of the member still shows it.
+  expect(person.screen()).toContain("✗ ada");
+  person.type("q");
+  expect(await person.code()).toBe(0);
 });
