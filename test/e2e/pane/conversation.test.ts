@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ASK_FOR_SUMMARY } from "../../../src/agent/conversation/summary-prompt.ts";
 import {
@@ -218,4 +220,38 @@ it("a teammate's pane › does not compact or clear while its plan waits for an 
   expect((await teams(["approve", "dev"])).code).toBe(0);
   await dev.sees("I began.");
   expect(dev.screen()).not.toContain("conversation cleared");
+});
+
+const waitsFor = (file: string, output: number) => ({
+  tools: [{ name: "Bash", input: { command: `until [ -e ${file} ]; do sleep 0.1; done` } }],
+  usage: { input: 40, output },
+});
+const WORKING = {
+  version: 1,
+  agents: {
+    dev: [
+      { on: { contains: "hello" }, ...waitsFor("first", 900) },
+      waitsFor("second", 300),
+      { say: "Both exist." },
+      { on: { contains: "again" }, ...waitsFor("third", 50) },
+      { say: "All exist." },
+    ],
+  },
+};
+
+it("a teammate's pane › shows the tokens that the running turn has used so far", async () => {
+  const t = privateTmux();
+  const { dev } = await teammatePane(t, WORKING, "--permission-mode", "bypassPermissions");
+  const finish = (file: string): void => writeFileSync(join(t.home, file), "");
+  await dev.sees(/^● Bash .* · \d.* · 900 tokens · Esc interrupts$/m);
+  finish("first");
+  await dev.sees(/^● Bash .* · \d.* · 1\.2k tokens · Esc interrupts$/m);
+  finish("second");
+  await dev.sees("Both exist.");
+  await eventually("the end of the row", () => !dev.screen().includes("tokens · Esc"));
+  // The next turn counts from zero.
+  dev.type("again", "Enter");
+  await dev.sees(/^● Bash .* · \d.* · 50 tokens · Esc interrupts$/m);
+  finish("third");
+  await dev.sees("All exist.");
 });
