@@ -82,6 +82,20 @@ export class TeamError extends Error {
   }
 }
 
+/**
+ * Creates the error for a request that is refused before anything is changed. `details.problem` is the message without what was not
+ * done, for a list of problems.
+ * @param notDone such as `ada was not started`
+ */
+export function requestRefusal(
+  code: ErrorCode,
+  problem: string,
+  notDone: string,
+  { details, ...options }: TeamErrorOptions = {},
+): TeamError {
+  return new TeamError(code, `${problem}; ${notDone}.`, { ...options, details: { ...details, problem } });
+}
+
 /** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

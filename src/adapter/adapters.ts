@@ -1,4 +1,4 @@
-import { TeamError } from "../errors.ts";
+import { requestRefusal } from "../errors.ts";
 import { defined } from "../schema/defined.ts";
 import { type Adapter, type AdapterInput, adapterSchema } from "./adapter-schema.ts";
 import { BUILT_IN_ADAPTERS } from "./built-in-adapters.ts";
@@ -18,7 +18,7 @@ export function findAdapter(id: string, own: Readonly<Record<string, AdapterInpu
   const known = knownAdapters(own);
   const found = known.get(id);
   if (found !== undefined) return found;
-  throw new TeamError("INVALID_INPUT", `There is no CLI ${JSON.stringify(id)}; nothing was started.`, {
+  throw requestRefusal("INVALID_INPUT", `There is no CLI ${JSON.stringify(id)}`, "nothing was started", {
     hint: `Known: ${[...known.keys()].sort().join(", ")}. Others can be added under teams.adapters in settings.json.`,
   });
 }

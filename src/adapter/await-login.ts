@@ -13,13 +13,13 @@ export class LoginMissing extends Error {}
 
 /**
  * Repeats an attempt until the CLI has a login. Meanwhile the member is `needs-input` and shows how to log in.
- * @param over aborts when the CLI ends
+ * @param signal aborts when the CLI ends
  * @throws TeamError SPAWN_FAILED after ten minutes; any other error of the attempt at once
  */
 export async function whenLoggedIn<T>(
   { id, command, login }: Adapter,
   events: Pick<ChannelEvents, "blocked">,
-  over: AbortSignal,
+  signal: AbortSignal,
   attempt: () => Promise<T>,
 ): Promise<T> {
   const remedy = `log in with ${login.hint ?? command}`;
@@ -30,7 +30,7 @@ export async function whenLoggedIn<T>(
       try {
         return await attempt();
       } catch (error) {
-        if (!(error instanceof LoginMissing) || over.aborted) throw error;
+        if (!(error instanceof LoginMissing) || signal.aborted) throw error;
         if (steadyNow() > deadline) {
           const minutes = GIVE_UP_MS / 60_000;
           const text = `${id} was still not logged in after ${minutes} minutes, so it was ended.`;
@@ -42,7 +42,7 @@ export async function whenLoggedIn<T>(
       }
       if (!isBlocked) events.blocked({ name: `${id} is not logged in`, remedy, isStart: true });
       isBlocked = true;
-      await pause(RETRY_MS, over);
+      await pause(RETRY_MS, signal);
     }
   } finally {
     if (isBlocked) events.blocked(undefined);

@@ -19,7 +19,7 @@ export const PIPE_TIMEOUTS: ToolsTimeouts = { ask: 15_000, giveUp: 30_000, repor
 interface ToolsOptions {
   readonly timeouts: ToolsTimeouts;
   /** Aborts when the CLI ends. */
-  readonly over: AbortSignal;
+  readonly signal: AbortSignal;
   /** Replaces the dialog that asks the person. */
   readonly dialog?: ChannelDialog;
 }
@@ -32,22 +32,22 @@ interface ToolsOptions {
 export async function awaitTools(
   { adapter, toolsListed }: Pick<ChannelSetup, "adapter" | "toolsListed">,
   events: Pick<ChannelEvents, "blocked" | "withoutTools">,
-  { timeouts, over, dialog }: ToolsOptions,
+  { timeouts, signal, dialog }: ToolsOptions,
 ): Promise<void> {
   const remedy = adapter.withoutTools ?? `check the MCP servers in the settings of ${adapter.command}`;
   const missing = (): void => {
-    if (!over.aborted) events.withoutTools(remedy);
+    if (!signal.aborted) events.withoutTools(remedy);
   };
   if (adapter.firstMessageAfter === "session") {
-    void isDoneWithin(timeouts.report, toolsListed, over).then((isDone) => isDone || missing());
+    void isDoneWithin(timeouts.report, toolsListed, signal).then((isDone) => isDone || missing());
     return;
   }
-  if ((await isDoneWithin(timeouts.ask, toolsListed, over)) || over.aborted) return;
+  if ((await isDoneWithin(timeouts.ask, toolsListed, signal)) || signal.aborted) return;
   events.blocked({
     ...(dialog ?? { name: "it has not connected to the team's tools", remedy }),
     isStart: true,
   });
-  const isDone = await isDoneWithin(timeouts.giveUp, toolsListed, over);
+  const isDone = await isDoneWithin(timeouts.giveUp, toolsListed, signal);
   events.blocked(undefined);
   if (!isDone) missing();
 }

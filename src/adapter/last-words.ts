@@ -10,8 +10,8 @@ const MAX_WORDS = 60;
 const SAME_END_MS = 300;
 
 /** Waits briefly for the exit of a program that has lost its connection or its screen: the exit explains more. */
-export async function waitForEnd(ended: Promise<unknown> | undefined, over: AbortSignal): Promise<void> {
-  await Promise.race([ended, pause(SAME_END_MS, over)]);
+export async function waitForEnd(ended: Promise<unknown> | undefined, signal: AbortSignal): Promise<void> {
+  await Promise.race([ended, pause(SAME_END_MS, signal)]);
 }
 
 /** Returns a text of a CLI as one line without control characters. */

@@ -1,6 +1,6 @@
 import { EXIT, TeamError } from "../errors.ts";
 import { hasUtf8 } from "../os/env.ts";
-import { outsideEndedTmux, teamOfPane } from "../runtime/callers-tmux.ts";
+import { outsideEndedTmux, teamOfPane } from "../runtime/tmux-environment.ts";
 import { COMMON_OPTIONS, type OptionSpec } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";

@@ -5,7 +5,7 @@ import { withAbsoluteRoot } from "../os/files/app-directories.ts";
 import { entryOf, isDirectory } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import type { Caller } from "../runtime/caller.ts";
-import { outsideEndedTmux } from "../runtime/callers-tmux.ts";
+import { outsideEndedTmux } from "../runtime/tmux-environment.ts";
 import type { CallerOptions } from "./options.ts";
 
 /** The program that uses the library, as the command line sees its own process. */

@@ -1,7 +1,7 @@
 import { teamOverview } from "../operations/team-summary.ts";
-import { teamOfPane } from "../runtime/callers-tmux.ts";
 import { createManualTeam } from "../runtime/commands/create-team.ts";
 import { openTeam as selectTeam } from "../runtime/select-team.ts";
+import { teamOfPane } from "../runtime/tmux-environment.ts";
 import { defined } from "../schema/defined.ts";
 import { listTeams as entriesOf } from "../team/config/config.ts";
 import { teamsHome } from "../team/ref.ts";

@@ -1,4 +1,4 @@
-import { TeamError } from "../errors.ts";
+import { requestRefusal, TeamError } from "../errors.ts";
 import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
 import type { TeamMember } from "../schema/config.ts";
 import { readMetadata } from "../schema/member-metadata.ts";
@@ -128,7 +128,7 @@ function unreported(member: TeamMember, what: "tokens" | "cost"): TeamError {
 /** @throws TeamError INVALID_MODEL if the price is unknown: such a cost cannot be checked against a limit */
 export function requirePrice(model: string, isPriced: IsPriced): void {
   if (isPriced(model)) return;
-  throw new TeamError("INVALID_MODEL", `The price of ${model} is unknown; nothing was done.`, {
+  throw requestRefusal("INVALID_MODEL", `The price of ${model} is unknown`, "nothing was done", {
     hint: `Set its price (teams.prices in settings.json), or limit tokens instead: --max-tokens`,
   });
 }

@@ -3,7 +3,7 @@ import { modelFacts } from "../agent/model/catalog.ts";
 import { isScripted, namesOfModel, resolveModelName } from "../agent/model/model-names.ts";
 import { narrowedSandbox } from "../agent/sandbox/settings.ts";
 import { absolutePath } from "../agent/tools/file-access.ts";
-import { TeamError } from "../errors.ts";
+import { requestRefusal, TeamError } from "../errors.ts";
 import { areTeamsOff } from "../launch/agent-environment.ts";
 import type { IsPriced } from "../operations/budget.ts";
 import type { WorktreeSettings } from "../operations/worktrees/create-worktree.ts";
@@ -216,17 +216,19 @@ export function permittedMode(
 ): PermissionMode {
   const mode = requested ?? settings.permissions.defaultMode ?? "default";
   if (mode === "delegate" && areTeamsOff({ ...env, ...settings.env })) {
-    throw new TeamError(
+    throw requestRefusal(
       "INVALID_INPUT",
-      "In delegate mode a lead has only teammates, and agent teams are turned off; nothing was started.",
+      "In delegate mode a lead has only teammates, and agent teams are turned off",
+      "nothing was started",
       { hint: "Unset CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS, or choose another mode." },
     );
   }
   const forbidden = bypassForbiddenBy(settings, { ...env, ...settings.env });
   if (mode === "bypassPermissions" && forbidden !== undefined) {
-    throw new TeamError(
+    throw requestRefusal(
       "PERMISSION_DENIED",
-      `bypassPermissions mode is forbidden by ${forbidden}; nothing was started.`,
+      `bypassPermissions mode is forbidden by ${forbidden}`,
+      "nothing was started",
       {
         hint: "Choose another mode: --permission-mode acceptEdits",
       },

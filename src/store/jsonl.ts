@@ -55,7 +55,7 @@ export function* jsonLines<T>(path: string, shape: Shape<T>): Generator<T, undef
 
 interface BackwardReading {
   /** Text that every wanted line contains literally; other lines are not parsed. */
-  readonly holding?: string;
+  readonly contains?: string;
   /** Maximum number of bytes to read, from the end; default: the whole file. */
   readonly maxBytes?: number;
 }
@@ -67,10 +67,10 @@ interface BackwardReading {
 export function* jsonLinesBackwards<T>(
   path: string,
   shape: Shape<T>,
-  { holding = "", maxBytes }: BackwardReading = {},
+  { contains = "", maxBytes }: BackwardReading = {},
 ): Generator<T, undefined> {
   for (const text of linesBackwards(path, maxBytes)) {
-    if (text.includes(holding)) yield* parseLine(text, shape);
+    if (text.includes(contains)) yield* parseLine(text, shape);
   }
 }
 

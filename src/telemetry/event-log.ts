@@ -1,7 +1,9 @@
 import { messageOf } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
-import { fileSize, isMissing, rename } from "../os/files/fs.ts";
+import { entryOf, fileSize, isMissing, removeFile, rename } from "../os/files/fs.ts";
 import { appendLines } from "../os/files/lines.ts";
+import { STALE_MS } from "../os/files/lock-state.ts";
+import { createRecordLink } from "../os/files/symlinks.ts";
 import { ownSecrets, redactValue } from "../os/redact.ts";
 import type { NewEvent } from "../schema/event.ts";
 
@@ -11,9 +13,24 @@ import type { NewEvent } from "../schema/event.ts";
  * @throws a system error if nothing was written
  */
 export function appendRotating(path: string, lines: string, maxBytes: number): void {
-  if (appendLines(path, lines, false) < maxBytes) return;
-  // Another writer may have rotated the file meanwhile.
-  if ((fileSize(path) ?? 0) >= maxBytes) rename(path, rotatedPath(path));
+  if (appendLines(path, lines, false) >= maxBytes) rotate(path, maxBytes);
+}
+
+/** Only one process rotates at a time: a second one would replace the rotated file with the new, short one. */
+function rotate(path: string, maxBytes: number): void {
+  const claim = `${path}.rotating`;
+  if (!createRecordLink(claim, String(process.pid))) {
+    const since = entryOf(claim)?.mtimeMs;
+    // Left by a killed process. A later line rotates the file.
+    if (since !== undefined && Math.abs(systemClock.now() - Number(since)) > STALE_MS) removeFile(claim);
+    return;
+  }
+  try {
+    // Another process may have rotated the file before this one claimed it.
+    if ((fileSize(path) ?? 0) >= maxBytes) rename(path, rotatedPath(path));
+  } finally {
+    removeFile(claim);
+  }
 }
 
 /** Returns the path of the rotated file: `events.1.jsonl` for `events.jsonl`. */

@@ -84,11 +84,11 @@ class AcpChannel implements Channel {
     void program.ended.then((how) => this.#onEnded(how));
     try {
       await startStep(program.ended, START_MS, () => this.#connect(program));
-      const over = this.#ending.signal;
-      const session = await whenLoggedIn(adapter, this.#events, over, () =>
+      const signal = this.#ending.signal;
+      const session = await whenLoggedIn(adapter, this.#events, signal, () =>
         startStep(program.ended, START_MS, () => this.#begin(conversation)),
       );
-      await awaitTools(this.#setup, this.#events, { timeouts: PIPE_TIMEOUTS, over });
+      await awaitTools(this.#setup, this.#events, { timeouts: PIPE_TIMEOUTS, signal });
       return session;
     } catch (error) {
       await this.end();

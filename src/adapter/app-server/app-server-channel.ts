@@ -1,6 +1,6 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { isDoneWithin } from "../../os/done-within.ts";
-import { createSocketPlace, type SocketPlace } from "../../os/net/local-server.ts";
+import { createSocketDirectory, type SocketDirectory } from "../../os/net/local-server.ts";
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
 import { LoginMissing, whenLoggedIn } from "../await-login.ts";
@@ -40,7 +40,7 @@ class AppServerChannel implements Channel {
   readonly #open = new Map<RequestId, AbortController>();
   /** Requests that only a person can answer. */
   readonly #dialogs = new Set<RequestId>();
-  #place: SocketPlace | undefined;
+  #place: SocketDirectory | undefined;
   #server: PipedProgram | undefined;
   #screen: ScreenProgram | undefined;
   #turns: CodexTurns | undefined;
@@ -73,7 +73,7 @@ class AppServerChannel implements Channel {
       });
     }
     const file = requireProgram(adapter, env);
-    const place = createSocketPlace();
+    const place = createSocketDirectory();
     this.#place = place;
     const options = { cwd, env: { ...env, ...adapter.env } };
     const listen = ["app-server", ...servers.flatMap(serverArgs), "--listen", `unix://${place.path}`];
@@ -102,7 +102,7 @@ class AppServerChannel implements Channel {
       await waitForEnd(server.ended, this.#ending.signal);
       this.#onEnded(isDeliberate ? undefined : how);
     });
-    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over: this.#ending.signal });
+    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, signal: this.#ending.signal });
     return this.#thread;
   }
 

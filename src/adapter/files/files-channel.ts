@@ -69,14 +69,14 @@ class FilesChannel implements Channel {
       answer: (id, allowed) => this.#files.answer(id, allowed),
       refused: (callId, why) => this.#onRefused(callId, why),
     });
-    const [turns, files, over] = [this.#turns, this.#files, this.#ending.signal];
+    const [turns, files, signal] = [this.#turns, this.#files, this.#ending.signal];
     const env = { ...setup.env, ...setup.adapter.env };
     this.#record = new ChatRecord(env, (callId) => this.#turns.cancelled(callId));
     this.#delivery = new QwenDelivery({
       turns,
       files,
       events,
-      over,
+      signal,
       wasEntered: (text, since) => wasEntered(env, this.#record.session, text, since),
     });
   }
@@ -143,8 +143,8 @@ class FilesChannel implements Channel {
 
   /** Waits until Qwen has the team's tools, which it connects to after every startup dialog. */
   async #ready(): Promise<void> {
-    const over = this.#ending.signal;
-    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over, dialog: START_DIALOG });
+    const signal = this.#ending.signal;
+    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, signal, dialog: START_DIALOG });
     await pause(SETTLE_MS, this.#ending.signal);
     if (this.#isEnding) throw new Error("it is shutting down");
   }

@@ -21,7 +21,7 @@ interface DeliveryOptions {
   /** Whether Qwen has received a text since a time, but may have run it in its shell mode. */
   readonly wasEntered: (text: string, since: number) => boolean;
   /** Aborts when Qwen ends. */
-  readonly over: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** Delivers texts to Qwen, one at a time. */
@@ -84,7 +84,7 @@ export class QwenDelivery {
   #renew(): AbortSignal {
     this.#stop.abort();
     this.#stop = new AbortController();
-    return AbortSignal.any([this.#stop.signal, this.#options.over]);
+    return AbortSignal.any([this.#stop.signal, this.#options.signal]);
   }
 
   /** Asks the person for help with a text that Qwen does not take. @param isWaiting called every five seconds */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { writeNew } from "../../os/files/fs.ts";
-import { createSocketPlace, listenLocally } from "../../os/net/local-server.ts";
+import { createSocketDirectory, listenLocally } from "../../os/net/local-server.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import { fieldsOf } from "../requests.ts";
@@ -86,7 +86,7 @@ export class GeminiHookServer {
    * @returns the hooks for Gemini's settings
    */
   async listen(directory: string): Promise<readonly GeminiHookCommand[]> {
-    const place = createSocketPlace();
+    const place = createSocketDirectory();
     this.#close = await listenLocally(place, (socket) => this.#onConnection(socket));
     const client = join(directory, "hook.mjs");
     writeNew(client, `const SOCKET = ${JSON.stringify(place.path)};${CLIENT}`, undefined, false);

@@ -154,7 +154,7 @@ class GeminiHooksChannel implements Channel {
   async #ready(began: Promise<void>, shown: Promise<void>): Promise<void> {
     await this.#awaitPerson(SESSION_MS, began, "no session began; check that hooks are on in its settings");
     await this.#awaitPerson(INPUT_MS, shown, "its screen did not show its input");
-    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over: this.#ending.signal });
+    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, signal: this.#ending.signal });
     if (this.#isEnding) throw new Error(ENDING);
   }
 

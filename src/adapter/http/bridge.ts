@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { after } from "../../os/clock.ts";
-import { listenLocally, type SocketPlace } from "../../os/net/local-server.ts";
+import { listenLocally, type SocketDirectory } from "../../os/net/local-server.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import { cleaned } from "../last-words.ts";
@@ -45,7 +45,7 @@ export class Bridge {
     this.#ready.catch(() => undefined);
   }
 
-  async listen(place: SocketPlace): Promise<void> {
+  async listen(place: SocketDirectory): Promise<void> {
     this.#close = await listenLocally(place, (socket) => this.#onConnection(socket));
   }
 

@@ -65,7 +65,7 @@ class HttpChannel implements Channel {
       const session = await Promise.race([started, failed]);
       this.#isStarted = true;
       void program.ended.then((end) => this.#onEnded(end));
-      await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over: this.#ending.signal });
+      await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, signal: this.#ending.signal });
       return session;
     } catch (error) {
       await this.end();

@@ -27,6 +27,7 @@ export function resolveModelName(name: string, table: Readonly<Record<string, st
   if (MODEL_ID.test(id)) return id;
   throw new TeamError("INVALID_MODEL", `${JSON.stringify(id)} is not a valid model name.`, {
     hint: `Use ${Object.keys({ ...MODEL_NAMES, ...table }).join(", ")}, scripted, or an id that your server knows.`,
+    details: { model: name },
   });
 }
 

@@ -22,7 +22,7 @@ import type { Held } from "../../store/lock.ts";
 import { awaitSeenChanges, releaseMoved } from "../../store/moved-file.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { readConfigFile, teamExists, updateTeam } from "../../team/config/config.ts";
-import { moveOntoFree, teamCalledAlike } from "../../team/config/create-files.ts";
+import { moveOntoFree, teamWithSimilarName } from "../../team/config/create-files.ts";
 import { finishRemovals, leftoversOf, removeRuntime } from "../../team/config/delete-files.ts";
 import { pathOfTaskCopy, removeAbandonedCopies } from "../../team/config/task-copies.ts";
 import { updateTeamFile } from "../../team/config/team-lock.ts";
@@ -63,7 +63,7 @@ export async function renameTeam(ref: TeamRef, name: string): Promise<boolean> {
   const to = teamRef(ref.home, team);
   finishRemovals(to);
   removeAbandonedCopies(to);
-  if (teamExists(to) || teamCalledAlike(to) !== undefined || leftoversOf(to).length > 0) return false;
+  if (teamExists(to) || teamWithSimilarName(to) !== undefined || leftoversOf(to).length > 0) return false;
   const isRenamed = await underAllLocks(from, async (held) => {
     if (!(await awaitSeenChanges(from.paths.inbox(LEAD_NAME))) || !move(from, to, held)) return false;
     // In the same step: nothing in this process uses the old name from now on.

@@ -11,7 +11,7 @@ import { isBareShell } from "../../adapter/keys/program-words.ts";
 import { takesEffort } from "../../adapter/option-args.ts";
 import { requireProgram } from "../../adapter/require-program.ts";
 import { isScripted } from "../../agent/model/model-names.ts";
-import { TeamError } from "../../errors.ts";
+import { requestRefusal } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { findProgram } from "../../os/files/access.ts";
 import { isShellFile } from "../../os/process/shells.ts";
@@ -42,11 +42,12 @@ export function checkCli(
     writesRefusal(input) ??
     refusalOf(adapter, input);
   if (refused !== undefined) {
-    const { option, why, hint } = refused;
-    throw new TeamError(
+    const { option, why, ...options } = refused;
+    throw requestRefusal(
       "INVALID_INPUT",
-      `${cli} cannot be started with ${option}: ${why}. Nothing was started.`,
-      hint === undefined ? {} : { hint },
+      `${cli} cannot be started with ${option}: ${why}`,
+      "nothing was started",
+      options,
     );
   }
   if (isTyped(adapter.channel)) refuseShell(adapter, env);
@@ -97,16 +98,21 @@ function sandboxRefusal({ id, channel }: Adapter, { sandbox }: CliInput): Refusa
 
 function writesRefusal({ writes }: CliInput): Refusal | undefined {
   if (writes === undefined) return undefined;
-  return { option: "writes", why: "teams limits only the writes of its own agents" };
+  return {
+    option: "writes",
+    why: "teams limits only the writes of its own agents",
+    details: { field: "writes" },
+  };
 }
 
 /** @throws TeamError INVALID_INPUT for a shell, which would run each message as a command */
 function refuseShell({ id, command, args }: Adapter, env: Env): void {
   const file = findProgram(command, env);
   if (!isBareShell([command, ...args], file !== undefined && isShellFile(file))) return;
-  throw new TeamError(
+  throw requestRefusal(
     "INVALID_INPUT",
-    `${id} is a shell, which would run each message as a command; nothing was started.`,
+    `${id} is a shell, which would run each message as a command`,
+    "nothing was started",
     { hint: "Name the program that the shell would start, or add a script to its args." },
   );
 }
@@ -138,9 +144,10 @@ function requireOwnRoot({ id, env: own }: Adapter, outer: Env): void {
   const { TEAMS_HOME: _, ...env } = { ...outer, ...own };
   const used = teamsHome(env).root;
   if (used === root) return;
-  throw new TeamError(
+  throw requestRefusal(
     "INVALID_INPUT",
-    `${id} looks for its team in ${used}, but this team is in ${root}. Nothing was started.`,
+    `${id} looks for its team in ${used}, but this team is in ${root}`,
+    "nothing was started",
     { hint: "Set CLAUDE_CONFIG_DIR instead of TEAMS_HOME, or start it without its own screen: --acp" },
   );
 }
@@ -150,6 +157,8 @@ interface Refusal {
   readonly option: string;
   readonly why: string;
   readonly hint?: string;
+  /** The field of a declared member that caused it, if that is not its CLI. */
+  readonly details?: { readonly field: string };
 }
 
 /** Returns the first option that neither teams applies itself nor the adapter passes to this CLI. */

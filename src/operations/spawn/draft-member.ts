@@ -7,7 +7,7 @@ import {
   findAgentType,
   ONLY_BUILTIN_TYPES,
 } from "../../agent/prompts/agent-types.ts";
-import { TeamError } from "../../errors.ts";
+import { requestRefusal, TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { ownSecrets, redactText, redactValue } from "../../os/redact.ts";
@@ -140,8 +140,9 @@ export function draftMember(
   const checked = checkedCli({ ...own, plan: plans, sandbox: inSandbox }, limits, options);
   if (checked?.typed === true) requireOpenType(input.name, type);
   if (!isDirectory(cwd)) {
-    throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; ${input.name} was not started.`, {
+    throw requestRefusal("INVALID_INPUT", `${cwd} is not a directory`, `${input.name} was not started`, {
       hint: "Create it first, or choose another with --cwd.",
+      details: { field: "cwd" },
     });
   }
   return defined({
@@ -188,9 +189,10 @@ function checkedCli(
 ): CheckedCli | undefined {
   if (cli === undefined) {
     if (input.effort === undefined) return undefined;
-    throw new TeamError(
+    throw requestRefusal(
       "INVALID_INPUT",
-      `teams' own agents have no effort setting; ${input.name} was not started.`,
+      "teams' own agents have no effort setting",
+      `${input.name} was not started`,
       { hint: "Leave --effort out, or add --cli." },
     );
   }
@@ -260,9 +262,10 @@ export function spawnType(given: string | undefined, known: AgentTypes = ONLY_BU
   const found = findAgentType(given ?? DEFAULT_AGENT_TYPE, known.types);
   if (found !== undefined) return found;
   const names = known.types.map(({ name }) => name).join(", ");
-  throw new TeamError(
+  throw requestRefusal(
     "INVALID_TYPE",
-    `There is no agent type ${JSON.stringify(given)}; nothing was created.`,
+    `There is no agent type ${JSON.stringify(given)}`,
+    "nothing was created",
     {
       hint: [...fileHints(given ?? "", known), `Types: ${names}.`].join("\n"),
     },

@@ -1,6 +1,6 @@
 import { withoutScreen } from "../../adapter/adapters.ts";
 import type { AgentType } from "../../agent/prompts/agent-types.ts";
-import { TeamError } from "../../errors.ts";
+import { requestRefusal, TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
@@ -66,9 +66,10 @@ export function spawnSandbox(
 ): SandboxMode | undefined {
   const isWeaker = sandbox !== undefined && stricterMode(sandbox, setting) !== sandbox;
   if (isWeaker && (setting === "required" || maxMode !== undefined)) {
-    throw new TeamError(
+    throw requestRefusal(
       "PERMISSION_DENIED",
-      `teams.sandbox.mode is ${setting}, so ${name} cannot use sandbox mode ${sandbox}; it was not started.`,
+      `teams.sandbox.mode is ${setting}, so ${name} cannot use sandbox mode ${sandbox}`,
+      "it was not started",
       { hint: "Leave out --sandbox, or change the setting." },
     );
   }
@@ -117,9 +118,10 @@ export function requireOpenType(
   const own = { tools, disallowedTools, permissionMode };
   const [field] = Object.entries(own).find(([, value]) => value !== undefined) ?? [];
   if (field === undefined) return;
-  throw new TeamError(
+  throw requestRefusal(
     "INVALID_INPUT",
-    `The agent type ${name} restricts its members (${field}), and teams cannot restrict a program that it only types to; ${member} was not started.`,
+    `The agent type ${name} restricts its members (${field}), and teams cannot restrict a program that it only types to`,
+    `${member} was not started`,
     { hint: "Choose another type, or leave the type out." },
   );
 }

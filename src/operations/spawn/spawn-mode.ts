@@ -1,5 +1,5 @@
 import type { AgentType } from "../../agent/prompts/agent-types.ts";
-import { TeamError } from "../../errors.ts";
+import { requestRefusal, TeamError } from "../../errors.ts";
 import { PLAN_MODE_REQUIRED } from "../../launch/agent-environment.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { OperationContext } from "../context.ts";
@@ -47,9 +47,10 @@ export function spawnMode(
   const isUnavailable = (mode: PermissionMode): boolean =>
     mode === "bypassPermissions" && bypassForbidden !== undefined;
   if (permissionMode !== undefined && isUnavailable(permissionMode)) {
-    throw new TeamError(
+    throw requestRefusal(
       "PERMISSION_DENIED",
-      `bypassPermissions is forbidden by ${bypassForbidden}; ${name} was not started.`,
+      `bypassPermissions is forbidden by ${bypassForbidden}`,
+      `${name} was not started`,
       { hint: "Choose another mode: --permission-mode acceptEdits" },
     );
   }

@@ -1,5 +1,5 @@
 import { namesTool, parseRule } from "../../agent/permissions/rules.ts";
-import { TeamError } from "../../errors.ts";
+import { requestRefusal, TeamError } from "../../errors.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
@@ -22,28 +22,29 @@ export interface ToolLimits {
 /** @param name of the agent that was to start @throws TeamError INVALID_INPUT */
 export function requireValidTools(name: string, { tools, allowedTools, disallowedTools }: ToolLimits): void {
   if (tools?.length === 0) {
-    throw new TeamError("INVALID_INPUT", `The list of tools is empty; ${name} was not started.`, {
+    throw requestRefusal("INVALID_INPUT", "The list of tools is empty", `${name} was not started`, {
       hint: "Leave the list out for all tools.",
     });
   }
   const invalidTool = tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
   if (invalidTool !== undefined) {
-    throw new TeamError(
+    throw requestRefusal(
       "INVALID_INPUT",
-      `${JSON.stringify(invalidTool)} is not a tool's name; ${name} was not started.`,
+      `${JSON.stringify(invalidTool)} is not a tool's name`,
+      `${name} was not started`,
       {
         hint: "--tools takes names only. To restrict a tool's arguments, use --allowed-tools and --disallowed-tools.",
       },
     );
   }
-  const invalidRule = [...(allowedTools ?? []), ...(disallowedTools ?? [])].find(
-    (rule) => parseRule(rule) === undefined,
-  );
-  if (invalidRule !== undefined) {
-    throw new TeamError(
+  for (const [field, rules] of Object.entries({ allowedTools, disallowedTools })) {
+    const invalidRule = rules?.find((rule) => parseRule(rule) === undefined);
+    if (invalidRule === undefined) continue;
+    throw requestRefusal(
       "INVALID_INPUT",
-      `${JSON.stringify(invalidRule)} is not a rule; ${name} was not started.`,
-      { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**)." },
+      `${JSON.stringify(invalidRule)} is not a rule`,
+      `${name} was not started`,
+      { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**).", details: { field } },
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { AgentType } from "../../agent/prompts/agent-types.ts";
-import { TeamError } from "../../errors.ts";
+import { type ErrorCode, TeamError } from "../../errors.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
@@ -40,8 +40,7 @@ export async function draftMembers(
     } catch (error) {
       if (!(error instanceof TeamError)) throw error;
       // The model of the team is reported once, as its own field.
-      const isTeams =
-        declared.model === undefined && error.message.includes(`${JSON.stringify(model)} is not`);
+      const isTeams = model !== undefined && declared.model === undefined && error.details?.model === model;
       if (!isTeams) problems.push({ ...declared.at(fieldOf(error, declared)), message: problemText(error) });
     }
   }
@@ -80,31 +79,20 @@ export async function requireMachine(
   for (const cli of clis) await options.checkVersion?.(cli);
 }
 
-/** Returns the field that an error of a draft is probably about; undefined for the member as a whole. */
-function fieldOf(
-  { code, message }: TeamError,
-  member: DeclaredMember,
-): (keyof DeclaredMember & string) | undefined {
-  const fields = {
+/** Returns the field that an error of a draft names, or is probably about; undefined for the member as a whole. */
+function fieldOf({ code, details }: TeamError, member: DeclaredMember): string | undefined {
+  const fields: Partial<Record<ErrorCode, string>> = {
     INVALID_NAME: "name",
     INVALID_TYPE: "agentType",
     INVALID_MODEL: member.budget.maxCostUsd === undefined ? "model" : "maxCost",
     CLI_NOT_FOUND: "cli",
-  } as const;
-  if (code in fields) return fields[code as keyof typeof fields] as keyof DeclaredMember & string;
-  if (message.includes("is not a directory")) return "cwd";
-  if (message.includes("with writes:")) return "writes";
-  if (message.includes("is not a rule"))
-    return member.allowedTools === undefined ? "disallowedTools" : "allowedTools";
-  return member.cli === undefined ? undefined : "cli";
+  };
+  if (typeof details?.field === "string") return details.field;
+  return fields[code] ?? (member.cli === undefined ? undefined : "cli");
 }
 
-/** Returns the message of a spawn's error without its clause that nothing was started: the error of the file says that for all. */
-export function problemText({ message, hint }: TeamError): string {
-  const what = message.replace(
-    /(?:[;.]| and) (?:[^;.]* was not started|nothing was (?:created|done|started))\.?$/i,
-    "",
-  );
-  const text = what.replace(/\.$/, "");
+/** Returns the text of an error without what was not done: the error of the file says that for all. */
+export function problemText({ message, hint, details }: TeamError): string {
+  const text = typeof details?.problem === "string" ? details.problem : message.replace(/\.$/, "");
   return hint === undefined ? text : `${text} (${hint.split("\n")[0]?.replace(/\.$/, "")})`;
 }

@@ -2,8 +2,9 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createProcessDirectory } from "../process/process-directory.ts";
 
-/** The place of a socket that only this user's processes can reach. */
-export interface SocketPlace {
+/** A directory for a socket that only this user's processes can reach. */
+export interface SocketDirectory {
+  /** The path of the socket. */
   readonly path: string;
   /** Is removed with the socket. */
   readonly directory: string;
@@ -14,14 +15,14 @@ export interface SocketPlace {
  * Creates a private directory for a socket in `/tmp/teams-<uid>`: the path of a socket is limited to about a hundred characters.
  * @throws TeamError PERMISSION_DENIED
  */
-export function createSocketPlace(): SocketPlace {
+export function createSocketDirectory(): SocketDirectory {
   const { path: directory, remove } = createProcessDirectory("socket");
   return { path: join(directory, "s"), directory, remove };
 }
 
 /** Listens on a socket. @returns a function that ends all connections, and removes the socket and its directory */
 export async function listenLocally(
-  { path, remove }: SocketPlace,
+  { path, remove }: SocketDirectory,
   onConnection: (socket: Socket) => void,
 ): Promise<() => void> {
   const open = new Set<Socket>();

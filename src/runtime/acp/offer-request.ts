@@ -61,7 +61,8 @@ function permissionParams(
   options: readonly RequestOption[],
 ): RequestPermissionRequest {
   const { id, kind, from, input } = request;
-  const title = `${from === LEAD_NAME ? "" : `${from}: `}${TITLES[kind]}${request.summary}`;
+  const before = kind === "question" ? `${from} ` : `${from}: `;
+  const title = `${from === LEAD_NAME ? "" : before}${TITLES[kind]}${request.summary}`;
   const { tool, toolUseId } = kind === "permission" ? fieldsOf(readRequest(ref, id).payload) : {};
   const name = typeof tool === "string" ? tool : undefined;
   const call =

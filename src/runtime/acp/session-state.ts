@@ -72,7 +72,7 @@ export interface SessionState {
   readonly rest: LeadRest | undefined;
   readonly openRequests: number;
   /** Why the session has ended; undefined before. */
-  readonly over?: string;
+  readonly endReason?: string;
 }
 
 export const NEW_SESSION: SessionState = {
@@ -101,8 +101,8 @@ export function step(before: SessionState, event: SessionEvent): Step {
   return { state, effects: [...effects, { type: "activity", activity }] };
 }
 
-export function activityOf({ prompts, turn, rest, openRequests, over }: SessionState): Activity {
-  if (over !== undefined) return "idle";
+export function activityOf({ prompts, turn, rest, openRequests, endReason }: SessionState): Activity {
+  if (endReason !== undefined) return "idle";
   if (openRequests > 0) return "requires_action";
   return prompts.length > 0 || turn !== "none" || rest === undefined ? "running" : "idle";
 }
@@ -138,14 +138,14 @@ function change(state: SessionState, event: SessionEvent): Step {
       const { failure, isClosed = false } = event;
       const end: PromptEnd = isClosed ? { how: "cancelled" } : { how: "failed", failure };
       const effects = state.prompts.map(({ id }) => ended(id, end));
-      return { state: { ...NEW_SESSION, over: failure }, effects };
+      return { state: { ...NEW_SESSION, endReason: failure }, effects };
     }
   }
 }
 
 function prompted(state: SessionState, prompt: number): Step {
-  if (state.over !== undefined)
-    return { state, effects: [ended(prompt, { how: "failed", failure: state.over })] };
+  if (state.endReason !== undefined)
+    return { state, effects: [ended(prompt, { how: "failed", failure: state.endReason })] };
   const prompts = [...state.prompts, { id: prompt, isTaken: false }];
   return only({ ...state, prompts, rest: undefined });
 }

@@ -168,7 +168,7 @@ export class Session {
    * @returns how the prompt ended; resolves when the lead has nothing left to do and no teammate works
    */
   async prompt(text: string): Promise<PromptEnd> {
-    if (this.#isClosing || this.#state.over !== undefined)
+    if (this.#isClosing || this.#state.endReason !== undefined)
       throw refused("This session has ended, or is closing.", "Open it again with session/load.");
     if (this.#prompts.size >= MAX_OPEN_PROMPTS)
       throw refused(`${MAX_OPEN_PROMPTS} prompts are already waiting.`, "Wait for one to end, or cancel.");

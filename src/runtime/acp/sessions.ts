@@ -221,7 +221,7 @@ export class Sessions {
     this.#opening.set(sessionId, opening);
     try {
       const open = await opening;
-      if (open.session.state.over === undefined) this.#open.set(sessionId, open);
+      if (open.session.state.endReason === undefined) this.#open.set(sessionId, open);
       // After the answer, which names the session, was written.
       setImmediate(() => open.peer.opened());
       return open;

@@ -3,7 +3,7 @@ import type { Agent } from "../../agent/agent.ts";
 import { DEFAULT_AGENT_TYPE, findAgentType } from "../../agent/prompts/agent-types.ts";
 import { areTeamsOff } from "../../launch/agent-environment.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
-import { createSocketPlace } from "../../os/net/local-server.ts";
+import { createSocketDirectory } from "../../os/net/local-server.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { TeamRoster } from "../../worker/prompts/roster.ts";
 import { COORDINATOR_PART, cliSection, LEAD_PART, leadSection } from "../../worker/prompts/team-sections.ts";
@@ -31,7 +31,7 @@ export async function assembleCliLead(
   const { root } = ctx.home;
   const named = { name: DEFAULT_AGENT_TYPE, root, cwd, env, directory: cwd, rules: settings.permissions };
   const { typeDenials: denials, ...type } = await openAgentType(named, note);
-  const socket = createSocketPlace();
+  const socket = createSocketDirectory();
   const { paths: login } = adapter.login;
   const sandbox = await openAgentSandbox(
     {

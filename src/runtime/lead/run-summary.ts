@@ -179,7 +179,7 @@ function summaryLines(summary: RunSummary): string[] {
   const open = unanswered
     .slice(0, MAX_REQUESTS)
     .map(({ from, kind, summary: what }) =>
-      shortened(gridText(`Not answered: ${kind} of ${from}: ${what}`), MAX_REQUEST),
+      shortened(gridText(`Unanswered ${kind} of ${from}: ${what}`), MAX_REQUEST),
     );
   const more = unanswered.length - open.length;
   return [...open, ...(more > 0 ? [`… and ${more} more`] : []), spent.join(" · "), ...changeLine(summary)];

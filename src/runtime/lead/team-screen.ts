@@ -5,7 +5,7 @@ import { readTeam, teamExists } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { readTasks } from "../../team/tasks/tasks.ts";
-import { draftsOf, putBack } from "../../terminal/input/drafts.ts";
+import { draftsOf, restoreDraft } from "../../terminal/input/drafts.ts";
 import type { ViewKey } from "../../terminal/input/key-decoder.ts";
 import type { LineEditor } from "../../terminal/input/line-editor.ts";
 import type { InputTerminal } from "../../terminal/input/line-reader.ts";
@@ -176,7 +176,7 @@ class Screen implements LeadScreen {
 
   /** Restores a typed line in the input: the teammate is not running yet. */
   #keepTyped(line: string, begun: number): void {
-    putBack(this.editor, { line, begun });
+    restoreDraft(this.editor, { line, begun });
     this.changed();
   }
 

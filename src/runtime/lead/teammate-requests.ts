@@ -45,8 +45,7 @@ export async function answerTeammateRequest(
   });
   if (decision === "person") {
     const open = listApprovals(ctx.ref);
-    const where =
-      screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
+    const where = screen === undefined ? "in its pane" : "in its view (Shift+Down, Enter)";
     const own = open.filter(({ from }) => sameName(from, message.from));
     const { summary, partial, change } = own.find(({ id }) => id === wanted.id) ?? {};
     const { cwd } = readTeam(ctx.ref).members.find(({ name }) => name === message.from) ?? {};
@@ -57,10 +56,9 @@ export async function answerTeammateRequest(
     // The member's name means its oldest request.
     const isOldest = own[0]?.id === wanted.id;
     const which = isOldest ? memberWord(ctx.ref, message.from, ctx.env) : operand(wanted.id);
-    const approve = `teams approve ${which}`;
     const isPart = partial === true || change !== undefined || shown.includes("…");
-    const command = isPart ? `${approve} shows all of it` : approve;
-    view.waiting(`${message.from} ${request}: ${command}, or ${where}`, "person", wanted.id);
+    const command = `teams approve ${which}${isPart ? ", which shows all of it" : ""}`;
+    view.waiting(`${message.from} ${request}; answer with ${command}, or ${where}`, "person", wanted.id);
   }
 }
 

@@ -36,7 +36,8 @@ export function withNotifications<V extends WorkerView>(
       view.waiting(reason, by, request);
       // A lead's reason names the member, and some of a member do.
       const isNamed = name === LEAD_NAME || reason.startsWith(`${name} `);
-      notify(isNamed ? reason : `${name}: ${reason}`, by, request);
+      const before = reason.startsWith("asks: ") ? `${name} ` : `${name}: `;
+      notify(isNamed ? reason : `${before}${reason}`, by, request);
     },
     permission(ask) {
       const isAll = view.permission(ask);

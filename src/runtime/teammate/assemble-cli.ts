@@ -10,7 +10,7 @@ import { messageOf } from "../../errors.ts";
 import type { AgentFlags } from "../../launch/agent-flags.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
-import type { SocketPlace } from "../../os/net/local-server.ts";
+import type { SocketDirectory } from "../../os/net/local-server.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
@@ -46,7 +46,7 @@ export interface CliParts {
   readonly denials: readonly string[];
   readonly sandbox: AgentSandbox | undefined;
   /** Where the CLI reaches the team's tools. */
-  readonly socket: SocketPlace;
+  readonly socket: SocketDirectory;
   /** Receives functions that close the parts at the end of the teammate. */
   readonly ends: (() => Promise<void>)[];
   /** Ends the teammate from outside. */

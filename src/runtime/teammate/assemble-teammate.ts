@@ -5,7 +5,7 @@ import type { Agent } from "../../agent/agent.ts";
 import { SCRIPTED } from "../../agent/model/model-names.ts";
 import { agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
 import { snapshotOf } from "../../launch/shell-snapshot.ts";
-import { createSocketPlace, type SocketPlace } from "../../os/net/local-server.ts";
+import { createSocketDirectory, type SocketDirectory } from "../../os/net/local-server.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { hasMetadata, readMetadata, typesDirectory } from "../../schema/member-metadata.ts";
 import { ignoredLines, type LoadedSettings } from "../../settings/settings.ts";
@@ -122,11 +122,11 @@ export async function agreeInPlace(
 function cliOf(
   member: TeamMember,
   { teams }: LoadedSettings,
-): (Adapter & { readonly socket: SocketPlace }) | undefined {
+): (Adapter & { readonly socket: SocketDirectory }) | undefined {
   const cli = readMetadata(member, "cli");
   if (cli === undefined) return undefined;
   const adopted = readMetadata(member, "adopted");
   const adapter =
     adopted === undefined ? findAdapter(cli, teams.adapters) : adoptedAdapter(cli, teams.adapters);
-  return { ...adapter, socket: createSocketPlace() };
+  return { ...adapter, socket: createSocketDirectory() };
 }

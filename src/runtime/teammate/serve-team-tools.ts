@@ -9,7 +9,7 @@ import type { AgentPermissions } from "../../agent/turn/permission.ts";
 import { permitAndExecute } from "../../agent/turn/permitted-call.ts";
 import { messageOf } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { listenLocally, type SocketPlace } from "../../os/net/local-server.ts";
+import { listenLocally, type SocketDirectory } from "../../os/net/local-server.ts";
 import { type TeamToolContext, withRefusals } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
 import type { Worker } from "../../worker/worker.ts";
@@ -28,7 +28,7 @@ interface ServedTeam {
   readonly role: "teammate" | "lead";
   /** Undefined for a teammate. */
   readonly led?: LeadTools | undefined;
-  readonly socket: SocketPlace;
+  readonly socket: SocketDirectory;
   readonly note: (line: string) => void;
 }
 

@@ -45,6 +45,8 @@ export interface ArchivedPlace {
 const MIB = 1024 * 1024;
 /** Parsed files are kept in memory; real ones have a few kilobytes. */
 const RECORD = 16 * MIB;
+/** Inboxes are checked as one string. */
+const INBOX = 256 * MIB;
 /** Streamed files: the longest history that is worth restoring. */
 const HISTORY = 4096 * MIB;
 
@@ -58,7 +60,8 @@ const PLACES: readonly (readonly [RegExp, ArchivedKind, number])[] = [
   [/^manifest\.json()$/, "manifest", 2 * RECORD],
   [/^config\.json()$/, "config", RECORD],
   [/^(journal|events(?:\.1)?)\.jsonl$/, "log", HISTORY],
-  [new RegExp(`^inboxes/${AGENT}(\\.json|\\.bad\\.jsonl|\\.json\\.broken-[0-9]{1,15})$`), "inbox", HISTORY],
+  [new RegExp(`^inboxes/${AGENT}\\.json$`), "inbox", INBOX],
+  [new RegExp(`^inboxes/${AGENT}(\\.bad\\.jsonl|\\.json\\.broken-[0-9]{1,15})$`), "inbox", HISTORY],
   [new RegExp(`^requests/${AGENT}\\.(json|answer)$`), "request", RECORD],
   [new RegExp(`^tasks/${TASK}\\.json$`), "task", RECORD],
   [/^tasks\/\.highwatermark()$/, "highWaterMark", 32],

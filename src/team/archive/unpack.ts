@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type * as z from "zod/mini";
 import { messageOf, TeamError } from "../../errors.ts";
 import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
-import { ensureDir, fileSize, readText } from "../../os/files/fs.ts";
+import { ensureDir, readText } from "../../os/files/fs.ts";
 import { type PackedFile, saveBytes } from "../../os/files/tar.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { type TeamConfig, teamConfig } from "../../schema/config.ts";
@@ -21,9 +21,6 @@ import { importedConversation, importedJournal, importedTask } from "./rewrite-i
 
 /** Maximum number of files in one archive: ten times the number of tasks that task lists are designed for. */
 const MAX_FILES = 100_000;
-
-/** Maximum bytes of an inbox; a larger inbox could not be read as one string. */
-const MAX_INBOX = 256 * 1024 * 1024;
 
 /** Hidden directories that contain an archive's files until all of them are unpacked. */
 export interface Stage {
@@ -89,8 +86,7 @@ export class ArchiveReceiver {
     if (this.#due.get(name) !== file.size)
       throw archiveError(`contains ${name}, which does not match the manifest`);
     this.#due.delete(name);
-    if (file.size > place.maxBytes)
-      throw archiveError(`contains ${name}, which has more than ${place.maxBytes} bytes`);
+    requireSize(name, file, place);
     await this.#keep(name, place, file);
   }
 
@@ -119,10 +115,10 @@ export class ArchiveReceiver {
 
   async #takeManifest(file: PackedFile): Promise<void> {
     const team = file.name.slice(0, -IN_ARCHIVE.manifest.length - 1);
-    const maxBytes = placeInArchive(IN_ARCHIVE.manifest)?.maxBytes ?? 0;
-    if (file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team) || file.size > maxBytes) {
+    const place = placeInArchive(IN_ARCHIVE.manifest);
+    if (place === undefined || file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team))
       throw archiveError("does not begin with the manifest of a team");
-    }
+    requireSize(IN_ARCHIVE.manifest, file, place);
     const manifest = parsed(IN_ARCHIVE.manifest, await allOf(file), archiveManifest);
     if (manifest.version > ARCHIVE_VERSION) throw tooNew(manifest.version);
     if (manifest.team !== team)
@@ -181,8 +177,6 @@ export class ArchiveReceiver {
   /** Marks the messages of an inbox that give rights as read. An inbox without them stays as it is, broken or not. */
   #settleGrants(name: string): void {
     const path = join(this.#stage.team, name);
-    if ((fileSize(path) ?? 0) > MAX_INBOX)
-      throw archiveError(`contains ${name}, which is too large to be checked`);
     const text = readText(path) ?? "";
     const { entries, count } = withoutGrants(parseEntries(text) ?? recoverEntries(text));
     if (count === 0) return;
@@ -226,6 +220,10 @@ export class ArchiveReceiver {
     ensureDir(dirname(path));
     replaceFile(path, text, { sync: false });
   }
+}
+
+function requireSize(name: string, { size }: PackedFile, { maxBytes }: ArchivedPlace): void {
+  if (size > maxBytes) throw archiveError(`contains ${name} with ${size} bytes; the limit is ${maxBytes}`);
 }
 
 function checkMembers({ config, statuses, exits, plans, conversations }: Received): void {

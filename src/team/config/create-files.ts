@@ -63,13 +63,13 @@ export function placeTeam(
   for (const taken: string[] = []; ; ) {
     const ref = teamRef(home, freeName(teamDir(name), taken));
     finishRemovals(ref);
-    const alike = teamCalledAlike(ref);
-    if (alike === undefined && !taskListExists(ref) && place(ref)) {
+    const similar = teamWithSimilarName(ref);
+    if (similar === undefined && !taskListExists(ref) && place(ref)) {
       ensureDir(ref.paths.tasks);
       replaceFile(ref.paths.taskLock, "");
       return ref;
     }
-    if (!unique) throw teamExistsError(alike ?? ref);
+    if (!unique) throw teamExistsError(similar ?? ref);
     taken.push(ref.team);
   }
 }
@@ -89,7 +89,7 @@ export function moveOntoFree(from: string, to: string): boolean {
 }
 
 /** Returns a team of another program whose name differs only in spelling, such as `SnakeGame` and `snakegame`. */
-export function teamCalledAlike({ home, team }: TeamRef): TeamRef | undefined {
+export function teamWithSimilarName({ home, team }: TeamRef): TeamRef | undefined {
   return listDir(join(home.root, "teams"))
     .flatMap((name) =>
       name !== team && isTeamDir(name) && sameTeamName(name, team) ? [teamAt(home, name)] : [],

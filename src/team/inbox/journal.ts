@@ -122,8 +122,8 @@ function* linesTo(
   maxBytes = Number.POSITIVE_INFINITY,
 ): Generator<JournalLine, undefined> {
   const [id] = ids;
-  const holding = ids.size === 1 ? `"id":${JSON.stringify(id)}` : `"to":${JSON.stringify(agent)}`;
-  const lines = jsonLinesBackwards(ref.paths.journal, journalForm, { holding, maxBytes });
+  const contains = ids.size === 1 ? `"id":${JSON.stringify(id)}` : `"to":${JSON.stringify(agent)}`;
+  const lines = jsonLinesBackwards(ref.paths.journal, journalForm, { contains, maxBytes });
   for (const line of reading(ref, lines)) {
     if (line.to === agent && ids.has(line.id)) yield line;
   }

@@ -41,7 +41,7 @@ export function foreignSigns(ref: TeamRef, { name, joinedAt }: TeamMember): Fore
   const received = new Map<string, InboxMessage>();
   let found = 0;
   const lines = jsonLinesBackwards(ref.paths.journal, journalForm, {
-    holding: JSON.stringify(name),
+    contains: JSON.stringify(name),
     maxBytes: JOURNAL_BYTES,
   });
   for (const { id, to, state, message } of lines) {

@@ -25,12 +25,12 @@ export function draftsOf(editor: () => LineEditor): Drafts {
       const draft = to === undefined ? undefined : drafts.get(to);
       if (to === undefined || draft === undefined) return;
       drafts.delete(to);
-      putBack(editor(), draft);
+      restoreDraft(editor(), draft);
     },
   };
 }
 
 /** Restores a draft as a paste, so nothing in it acts as a key. Keeps its start time, so it does not answer a later question. */
-export function putBack(editor: LineEditor, { line, begun }: Draft): void {
+export function restoreDraft(editor: LineEditor, { line, begun }: Draft): void {
   editor.push(`${PASTE_START}${line}${PASTE_END}`, begun);
 }

@@ -146,7 +146,7 @@ export class CliQuestions {
   #show({ id, question, choices }: OpenQuestion): void {
     const { view, role } = this.#context;
     const numbered = choices.map((choice, at) => `\n${at + 1}  ${choice}`).join("");
-    const answer = `answer: teams approve ${operand(id)} --note "…"`;
+    const answer = `answer with teams approve ${operand(id)} --note "…"`;
     view.waiting(`asks: ${question} (${answer})${numbered}`, role === "teammate" ? "lead" : "person");
   }
 }

@@ -84,7 +84,7 @@ export class Questions {
     this.#deadlines.watch(request);
     const numbered = choices.map((choice, at) => `\n${at + 1}  ${choice}`).join("");
     const typed = choices.length === 0 ? "the answer here" : "the answer or its number here";
-    const answer = `type ${typed}, or: teams approve ${operand(requestId)} --note "…"`;
+    const answer = `type ${typed}, or answer with teams approve ${operand(requestId)} --note "…"`;
     view.waiting(
       `asks: ${question} (${answer})${numbered}${defaultText(request)}`,
       role === "teammate" ? "lead" : "person",

@@ -158,7 +158,7 @@ it("teams acp › carries the question of a teammate, and the user's choice", as
   const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Ask me"));
   const asked = await c.request();
   expect(asked.params).toMatchObject({
-    toolCall: { title: expect.stringMatching(/^ada: asks: Which port\?/) },
+    toolCall: { title: expect.stringMatching(/^ada asks: Which port\?/) },
     options: [{ name: "8080" }, { name: "9090" }],
   });
   asked.choose("choice-2");

@@ -55,7 +55,7 @@ describe("the notify command (S63)", () => {
     await approve();
     await eventually("the question", () => lines().length === 2);
     expect(lines()[1]).toMatch(
-      /^Team crew: dev: asks: Which port\? \(type the answer here, or: teams approve question-/,
+      /^Team crew: dev asks: Which port\? \(type the answer here, or answer with teams approve question-/,
     );
     await teams(["kill", "crew", "--force", "--purge"]);
   });
@@ -68,6 +68,6 @@ describe("the notify command (S63)", () => {
     await approve();
     expect(await run).toMatchObject({ code: 0 });
     expect(lines()).toHaveLength(1);
-    expect(lines()[0]).toMatch(/^Team crew: dev asks: Bash\(touch ran\): teams approve dev,/);
+    expect(lines()[0]).toMatch(/^Team crew: dev asks: Bash\(touch ran\); answer with teams approve dev,/);
   });
 });

@@ -124,7 +124,7 @@ it("the result of a run › lists unanswered requests, and no changes outside a 
   const { out, err } = await teams(words);
   expect(out).toMatch(/I guess\.\n$/);
   expect(err).toMatch(
-    /^Not answered: question of team-lead: Which colour\?\n(\d+ min )?\d+ s.*\nTo read it again: teams logs --session \S+\n$/,
+    /^Unanswered question of team-lead: Which colour\?\n(\d+ min )?\d+ s.*\nTo read it again: teams logs --session \S+\n$/,
   );
   const result = (await teams([...words, "--json"])).json<Summary>();
   expect(result).toMatchObject({

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
 import { serveTools } from "../../../src/agent/mcp/serve-tools.ts";
 import type { AnyTool } from "../../../src/agent/tool.ts";
-import { createSocketPlace, listenLocally } from "../../../src/os/net/local-server.ts";
+import { createSocketDirectory, listenLocally } from "../../../src/os/net/local-server.ts";
 import { addSecrets } from "../../../src/os/redact.ts";
 
 const SECRET = "sk-served-tools-0123456789";
@@ -27,7 +27,7 @@ async function served(): Promise<{
   const call = async (_: AnyTool, input: unknown) => ({
     content: `Hello \u001b[31m${JSON.stringify(input)} ${SECRET}`,
   });
-  const place = createSocketPlace();
+  const place = createSocketDirectory();
   const close = await listenLocally(place, (socket: Socket) => {
     const streams = {
       bytesIn: () => socket,

@@ -80,6 +80,6 @@ describe("jsonLinesBackwards", () => {
       { n: 1, to: "a" },
       { n: 2, to: "b" },
     ]);
-    expect(back(file, { holding: '"to":"a"' })).toEqual([1]);
+    expect(back(file, { contains: '"to":"a"' })).toEqual([1]);
   });
 });

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { addSecrets } from "../../../src/os/redact.ts";
@@ -68,6 +77,21 @@ describe("recordEvent", () => {
     recordEvent(log, IDLE);
     expect(readFileSync(log.paths.events, "utf8").split("\n")).toHaveLength(2);
     expect(statSync(rotatedPath(log.paths.events)).size).toBeGreaterThan(9 * 1024 * 1024);
+  });
+
+  it("leaves a full log to the process that rotates it, unless that process was killed", () => {
+    const directory = temporaryDirectory();
+    const log = logIn(directory);
+    const { events } = log.paths;
+    writeFileSync(events, `${"x".repeat(9 * 1024 * 1024)}\n`);
+    symlinkSync("1", `${events}.rotating`);
+    recordEvent(log, IDLE);
+    expect(readdirSync(directory).sort()).toEqual(["events.jsonl", "events.jsonl.rotating"]);
+    lutimesSync(`${events}.rotating`, 0, 0);
+    recordEvent(log, IDLE);
+    recordEvent(log, IDLE);
+    expect(readdirSync(directory)).toEqual(["events.1.jsonl"]);
+    expect(readFileSync(rotatedPath(events), "utf8").split("\n")).toHaveLength(5);
   });
 });
 

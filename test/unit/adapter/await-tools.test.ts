@@ -6,16 +6,19 @@ import { eventually } from "../../support/timing/eventually.ts";
 const TIMEOUTS = { ask: 20, giveUp: 20, report: 20 };
 const NEVER = new Promise<void>(() => undefined);
 
-function start(firstMessageAfter: "session" | "tools", toolsListed: Promise<void>, signal?: AbortSignal) {
+function start(
+  firstMessageAfter: "session" | "tools",
+  toolsListed: Promise<void>,
+  signal = new AbortController().signal,
+) {
   const input = { channel: "acp", command: "fake", firstMessageAfter, withoutTools: "trust it" } as const;
   const seen: unknown[] = [];
   const events = {
     blocked: (dialog: unknown) => void seen.push(dialog),
     withoutTools: (remedy: string) => void seen.push(remedy),
   };
-  const over = signal ?? new AbortController().signal;
   const setup = { adapter: { ...adapterSchema.parse(input), id: "fake" }, toolsListed };
-  return { seen, done: awaitTools(setup, events, { timeouts: TIMEOUTS, over }) };
+  return { seen, done: awaitTools(setup, events, { timeouts: TIMEOUTS, signal }) };
 }
 
 describe("the wait for the team's tools", () => {

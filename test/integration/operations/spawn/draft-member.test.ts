@@ -231,7 +231,7 @@ test("the limits of a lead › refuse a CLI that cannot obey them, and name the 
     );
   expect(readMetadata(draft({}), "cli")).toBe("it");
   const refused = expect.objectContaining({
-    message: "it cannot be started with --tools: it has its own tools. Nothing was started.",
+    message: "it cannot be started with --tools: it has its own tools; nothing was started.",
     hint: "The limits of the lead apply to its teammates: --tools Read,Bash. Leave the CLI out.",
   });
   expect(() => draft({ maxMode: "default" })).toThrow(refused);

@@ -10,8 +10,8 @@ import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf, startWorker } from "../../../support/worker/start-worker.ts";
 
 test.each([
-  ["answer in its pane", undefined],
-  ["view it (Shift+Down, Enter) and answer there", {}],
+  ["in its pane", undefined],
+  ["in its view (Shift+Down, Enter)", {}],
 ])("a teammate's request › names its command and says: %s", async (where, screen) => {
   const ref = await testTeam(["dev"]);
   const touch = { tools: [{ name: "Bash", input: { command: "touch made" } }] };
@@ -32,6 +32,8 @@ test.each([
   const lead = { ctx: contextOf(ref), view, settings, screen } as unknown as Lead;
   const worker = { planApproval: { mode: "default" }, permissionRequests: { sessionRules: [] } };
   await answerTeammateRequest(lead, worker as never, entry);
-  expect(texts).toEqual([expect.stringMatching(/^dev asks: .*touch made.*: teams approve dev, or /)]);
+  expect(texts).toEqual([
+    expect.stringMatching(/^dev asks: .*touch made.*; answer with teams approve dev, or /),
+  ]);
   expect(texts[0]).toMatch(new RegExp(`${where.replace(/[()+]/g, "\\$&")}$`));
 });

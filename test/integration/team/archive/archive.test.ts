@@ -477,7 +477,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
         ]),
     ],
     "a file larger than the limit": [
-      "which has more than",
+      "contains tasks/1.json with 17825792 bytes; the limit is 16777216",
       () => archiveOf("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
     ],
   };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Bridge } from "../../../../src/adapter/http/bridge.ts";
-import { createSocketPlace } from "../../../../src/os/net/local-server.ts";
+import { createSocketDirectory } from "../../../../src/os/net/local-server.ts";
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -15,7 +15,7 @@ async function opened() {
   const closed = new Promise<void>((resolve) => (close = resolve));
   const bridge = new Bridge({ happened: (...event) => seen.push(event), closed: () => close() });
   cleanups.push(() => bridge.close());
-  const place = createSocketPlace();
+  const place = createSocketDirectory();
   await bridge.listen(place);
   const join = async (): Promise<Socket> => {
     const socket = connect(place.path).on("error", () => undefined);
@@ -64,7 +64,7 @@ describe("Bridge", () => {
   it("reports the error of a plugin that cannot start in this OpenCode", async () => {
     const bridge = new Bridge({ happened: () => undefined, closed: () => undefined });
     cleanups.push(() => bridge.close());
-    const place = createSocketPlace();
+    const place = createSocketDirectory();
     await bridge.listen(place);
     const plugin = connect(place.path);
     cleanups.push(() => plugin.destroy());

@@ -5,6 +5,7 @@ import { NO_VIEW } from "../../../support/worker/empty-view.ts";
 
 test.each([
   ["ada", "which database?", "ada: which database?"],
+  ["ada", "asks: which database?", "ada asks: which database?"],
   ["ada", "ada has used up its budget", "ada has used up its budget"],
   ["team-lead", "ada asks: Bash(make)", "ada asks: Bash(make)"],
 ])("withNotifications › names %s once for “%s”", async (name, reason, expected) => {
