@@ -25,6 +25,8 @@ interface FollowOptions extends EventsOptions {
   /** Continues while the team does not exist: its run has not created it yet, or deletes it before the run ends. */
   readonly isExpected?: boolean;
   readonly isWanted?: (event: TeamEvent) => boolean;
+  /** Where the run has copied the events, in case the log was deleted before it could be read. */
+  readonly copy?: string;
 }
 
 /**
@@ -52,15 +54,19 @@ export function followEvents(ref: TeamRef, following: FollowOptions = {}): Async
 
 async function* generate(
   ref: TeamRef,
-  { since, isExpected = false, isWanted = () => true }: FollowOptions,
+  { since, isExpected = false, isWanted = () => true, copy }: FollowOptions,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<TeamEvent, undefined> {
   const log = new KeptFile(() => ref.paths.events);
-  const read = (lines: () => readonly string[]): readonly TeamEvent[] =>
-    linesOf(ref, lines)
-      .flatMap((text) => parse(text) as readonly unknown[] as readonly TeamEvent[])
-      .filter((event) => Date.parse(event.ts) >= after && isWanted(event));
+  let isRead = false;
+  const read = (lines: () => readonly string[]): readonly TeamEvent[] => {
+    const found = linesOf(ref, lines).flatMap(
+      (text) => parse(text) as readonly unknown[] as readonly TeamEvent[],
+    );
+    isRead ||= found.length > 0;
+    return found.filter((event) => Date.parse(event.ts) >= after && isWanted(event));
+  };
   let bell = teamBell(ref);
   try {
     // Read both logs before the first yield: the log may be rotated before the caller asks for the next event. The current
@@ -71,7 +77,10 @@ async function* generate(
     for (;;) {
       const isLast = signal.aborted;
       yield* read(() => log.lines());
-      if (isLast) return undefined;
+      if (isLast) {
+        if (!isRead && copy !== undefined) yield* read(() => allLines(copy));
+        return undefined;
+      }
       if (moveAfterRename(ref)) {
         bell.close();
         bell = teamBell(ref);
@@ -105,6 +114,16 @@ function rotatedLines({ paths }: TeamRef, current: KeptFile): readonly string[] 
     return rotated.isSameFile(current) ? [] : lines;
   } finally {
     rotated.close();
+  }
+}
+
+/** Returns the lines of a file; none if it is missing. */
+function allLines(path: string): readonly string[] {
+  const file = new KeptFile(() => path);
+  try {
+    return file.lines();
+  } finally {
+    file.close();
   }
 }
 

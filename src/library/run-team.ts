@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { ERROR_EXIT, type ErrorCode, TeamError } from "../errors.ts";
 import { moveAfterRename } from "../operations/follow-team.ts";
+import { EVENTS_COPY_VARIABLE } from "../operations/run/copy-events.ts";
 import { requireValidTools } from "../operations/spawn/tool-limits.ts";
+import { createTemporaryDirectory } from "../os/files/atomic-write.ts";
+import { removeTree } from "../os/files/fs.ts";
 import { type BoundResult, runBound } from "../os/process/bound-program.ts";
 import { defined } from "../schema/defined.ts";
 import { isGeneratedTeamName } from "../schema/names.ts";
@@ -46,18 +50,23 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     const ended = new AbortController();
-    const events = deliverEvents(ref, options.onEvent, ended.signal).catch((error: unknown) => {
-      failed.abort(error);
-    });
+    const scratch = options.onEvent && createTemporaryDirectory("teams-events-");
+    const copied = scratch === undefined ? {} : { copy: join(scratch, "events.jsonl") };
+    const events = deliverEvents(ref, options.onEvent, { signal: ended.signal, ...copied }).catch(
+      (error: unknown) => {
+        failed.abort(error);
+      },
+    );
     const [node, file] = host.program;
     const args = [file, ...argumentsOf({ ...options, team: name })];
     // On stdin: a goal may be longer than an argument, and other users of the machine can read arguments.
     const isGiven = goal.trim() !== "";
     const result = await runBound(node, isGiven ? [...args, "-"] : args, {
-      ...{ cwd: host.cwd, env: host.env, signal: stop },
+      ...{ cwd: host.cwd, env: { ...host.env, [EVENTS_COPY_VARIABLE]: copied.copy }, signal: stop },
       input: isGiven ? goal : undefined,
     }).finally(() => ended.abort());
     await events;
+    if (scratch !== undefined) removeTree(scratch);
     if (failed.signal.aborted) throw failed.signal.reason;
     moveAfterRename(ref);
     return readResult(result, { signal, note: host.note, team: teamExists(ref) ? ref.team : null });
@@ -73,10 +82,10 @@ function refOfRun(home: Home, name: string): TeamRef {
 async function deliverEvents(
   ref: TeamRef,
   onEvent: RunOptions["onEvent"],
-  signal: AbortSignal,
+  following: { readonly signal: AbortSignal; readonly copy?: string },
 ): Promise<void> {
   if (onEvent === undefined) return;
-  for await (const event of followEvents(ref, { signal, isExpected: true }))
+  for await (const event of followEvents(ref, { ...following, isExpected: true }))
     await ofCaller(() => onEvent(event));
 }
 

@@ -1,6 +1,7 @@
 import type { AnyTool } from "../agent/tool.ts";
 import { TeamError } from "../errors.ts";
 import { deleteTeam, requireEnded } from "../operations/ending/delete-team.ts";
+import { copyEvents } from "../operations/run/copy-events.ts";
 import { type DeletedTeam, deletedTeamOf, recreateTeam } from "../operations/run/recreate-team.ts";
 import { renameTeam } from "../operations/run/rename-team.ts";
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
@@ -98,7 +99,9 @@ export class CurrentTeam {
     worker.leaveTeam();
     try {
       const problems: string[] = [];
-      const worktrees = await deleteTeam(ctx, { problem: (text) => void problems.push(text) });
+      const problem = (text: string): void => void problems.push(text);
+      const beforeRemoval = (): void => copyEvents(ctx, problem);
+      const worktrees = await deleteTeam(ctx, { problem, beforeRemoval });
       return { title, kept: false, worktrees, problems };
     } finally {
       if (teamExists(ctx.ref)) worker.joinTeam();

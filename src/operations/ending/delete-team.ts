@@ -22,7 +22,7 @@ export interface DeleteOptions {
   /** Runs after all checks and before any member is ended; an error from it cancels the deletion. */
   readonly backup?: () => Promise<void>;
   /** Runs under the config's lock right before the files are removed, after panes and clean worktrees; an error from it keeps the files. */
-  readonly assertMay?: (config: TeamConfig) => void;
+  readonly beforeRemoval?: (config: TeamConfig) => void;
   /** Reports a failure that need not prevent the deletion; without this function, the failure prevents it. */
   readonly problem?: ((text: string) => void) | undefined;
   /** Worktrees that the caller has just handled when it ended the members. */
@@ -61,7 +61,7 @@ async function endAndRemove(
   isActive: boolean,
   options: DeleteOptions,
 ): Promise<readonly WorktreeEnd[]> {
-  const { assertMay, problem = preventDeletion, worktrees: handled = [], signal } = options;
+  const { beforeRemoval, problem = preventDeletion, worktrees: handled = [], signal } = options;
   const killed = isActive ? await killAllTeammates(ctx, { force: true }) : [];
   // Another process may still handle a former member's ending and have to close its pane.
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name, signal);
@@ -82,7 +82,7 @@ async function endAndRemove(
   await listAsEnded(ctx, problem);
   await removeTeamFiles(ctx.ref, () => {
     const config = readTeam(ctx.ref);
-    assertMay?.(config);
+    beforeRemoval?.(config);
     removeSessionEnvs(ctx.ref, config, problem);
   });
   return worktrees;

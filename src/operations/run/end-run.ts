@@ -5,6 +5,7 @@ import type { OperationContext } from "../context.ts";
 import { deleteTeam } from "../ending/delete-team.ts";
 import { type KillReport, killTeammates } from "../ending/kill.ts";
 import { liveForeignMembers } from "../processes/foreign-facts.ts";
+import { copyEvents } from "./copy-events.ts";
 import { teamLedHere } from "./led-here.ts";
 
 interface EndRunOptions {
@@ -37,7 +38,9 @@ export async function endRun(ctx: OperationContext, options: EndRunOptions): Pro
   if (teamLedHere(ctx) === undefined) return reports;
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   const isKept = options.keep || asked.some(({ outcome }) => outcome === "out-of-reach");
-  if (!isKept) await deleteTeam(ctx, { force: true, worktrees, problem: options.problem });
+  const { problem } = options;
+  const beforeRemoval = (): void => copyEvents(ctx, problem);
+  if (!isKept) await deleteTeam(ctx, { force: true, worktrees, problem, beforeRemoval });
   // No process reads the lead's bell any more.
   else removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   return reports;

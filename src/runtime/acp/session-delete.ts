@@ -29,7 +29,7 @@ export async function deleteSession(ctx: OperationContext): Promise<void> {
     });
   await requireFinished(ctx);
   await deleteTeam(ctx, {
-    assertMay: (config) => {
+    beforeRemoval: (config) => {
       if (isLed(ref, config)) throw usedMeanwhile(ref);
     },
   });
@@ -84,12 +84,12 @@ export async function deleteAbandoned(call: AnyCall, problem: (text: string) => 
 async function deleteIfAbandoned(ctx: OperationContext): Promise<boolean> {
   const { ref } = ctx;
   let mayDelete = isAbandoned(ref, readTeam(ref));
-  const assertMay = (config: TeamConfig): void => {
+  const beforeRemoval = (config: TeamConfig): void => {
     mayDelete = isAbandoned(ref, config);
     if (!mayDelete) throw usedMeanwhile(ref);
   };
   try {
-    if (mayDelete) await deleteTeam(ctx, { assertMay });
+    if (mayDelete) await deleteTeam(ctx, { beforeRemoval });
   } catch (error) {
     // Any other error is from the check itself, and the result reports it.
     if (mayDelete) throw error;

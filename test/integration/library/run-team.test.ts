@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/library/reports.ts";
@@ -13,6 +13,7 @@ import {
   type PrivateOptions,
   privateOptions,
 } from "../../support/library/library-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 /** Returns the options of a run without tmux, whose lead plays these turns. */
 function runOf(...turns: readonly object[]): RunOptions {
@@ -110,6 +111,33 @@ describe("runTeam", () => {
     await team.tasks.add({ subject: "of the other team" });
     expect(await run).toMatchObject({ team: "docs", outcome: "completed" });
     expect(new Set(seen.map((event) => event.team))).toEqual(new Set(["docs"]));
+    expect(seen).toContainEqual(expect.objectContaining({ type: "agent", what: "turn_ended" }));
+  });
+
+  it("gives the events of a run that is over before this process can look", async () => {
+    const options = privateOptions();
+    const [started, ended] = [join(options.cwd, "started"), join(options.cwd, "ended")];
+    const program = join(options.cwd, "teams.cjs");
+    writeFileSync(
+      program,
+      `const { writeFileSync } = require("node:fs");
+       writeFileSync(${JSON.stringify(started)}, "");
+       const args = [${JSON.stringify(options.program)}, ...process.argv.slice(2)];
+       const { status } = require("node:child_process").spawnSync(process.execPath, args, { stdio: "inherit" });
+       writeFileSync(${JSON.stringify(ended)}, "");
+       process.exit(status);`,
+    );
+    const seen: TeamEvent[] = [];
+    const run = runTeam({
+      ...{ ...runIn(options, { say: "Done." }), program, team: "docs" },
+      onEvent: (event) => void seen.push(event),
+    });
+    await eventually("the run's start", () => existsSync(started));
+    // This process does nothing until the run has deleted its team.
+    const sleeping = new Int32Array(new SharedArrayBuffer(4));
+    for (const deadline = performance.now() + 180_000; !existsSync(ended); Atomics.wait(sleeping, 0, 0, 5))
+      if (performance.now() > deadline) throw new Error("The run did not end.");
+    expect(await run).toMatchObject({ team: "docs", outcome: "completed" });
     expect(seen).toContainEqual(expect.objectContaining({ type: "agent", what: "turn_ended" }));
   });
 
