@@ -253,7 +253,7 @@ describe("teams up", () => {
     const { up, teams } = project(`{ "name": "crew", "model": "a b", "members": [
       { "name": "a", "prompt": "x", "agentType": "nobody" },
       { "name": "b", "prompt": "x", "model": "opus", "cwd": "nowhere" },
-      { "name": "c", "prompt": "x", "model": "opus", "allowedTools": ["Read"], "disallowedTools": ["Bash(x"] },
+      { "name": "c", "prompt": "x", "model": "opus", "disallowedTools": ["Bash(x"] },
       { "name": "d", "prompt": "x", "model": "mystery", "maxCost": 5 },
       { "name": "e", "prompt": "x", "model": "scripted:none.json" },
       { "name": "f", "prompt": "x" }

@@ -39,7 +39,7 @@ it.each<[Input, RegExp]>([
   [{ model: "a\nb" }, /that is not the name of a model/],
   [{ effort: "extreme" }, /with --effort extreme: it supports low, high/],
 ])("checkCli › refuses for every CLI: %j", (input, why) => {
-  expect(refusal(ABLE, input)).toMatch(/^INVALID_INPUT it cannot be started .* ; nothing was started\.$/s);
+  expect(refusal(ABLE, input)).toMatch(/^INVALID_INPUT it cannot be started .*; nothing was started\.$/s);
   expect(refusal(ABLE, input)).toMatch(why);
 });
 

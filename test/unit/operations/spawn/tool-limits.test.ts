@@ -38,8 +38,11 @@ describe("the limits of a run", () => {
     expect(() => requireValidTools("ada", { tools: [] })).toThrow(
       /The list of tools is empty; ada was not started/,
     );
-    expect(() => requireValidTools("ada", { disallowedTools: ["Bash("] })).toThrow(
-      /is not a rule; ada was not/,
+    expect(() => requireValidTools("ada", { allowedTools: ["Read"], disallowedTools: ["Bash("] })).toThrow(
+      expect.objectContaining({
+        message: '"Bash(" is not a rule; ada was not started.',
+        details: { problem: '"Bash(" is not a rule', field: "disallowedTools" },
+      }),
     );
   });
 });
