@@ -38,7 +38,7 @@ const OPENED = "teams-opened";
 
 /**
  * Opens a detached session of the team with the lead in its first pane.
- * @throws TeamError TMUX_ERROR if tmux refuses, or if its server ends
+ * @throws TeamError TMUX_ERROR if tmux refuses
  */
 export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
   const seen = await listPanes(server, [WINDOW_SIZE]);
@@ -67,10 +67,7 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
     });
   }
   try {
-    const options = sessionOptions(id, ownerTag(request), variables);
-    const { failure } = await attemptBatch(server, options, { serverPid });
-    // Any other failure leaves the lead running, and hooks of the user report errors of their own.
-    if (isNoServer(failure)) throw failure;
+    await attemptBatch(server, sessionOptions(id, ownerTag(request), variables), { serverPid });
   } catch (error) {
     throw await explainServerEnd(server, error);
   }
