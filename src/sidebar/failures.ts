@@ -1,6 +1,7 @@
+import { parseProtocol } from "../protocol/messages.ts";
 import { TONE } from "../text/style.ts";
 import { gridText } from "../text/terminal-text.ts";
-import type { SidebarData, SidebarTask } from "./data.ts";
+import type { MessageLine, SidebarData, SidebarTask } from "./data.ts";
 import { wrap } from "./labels.ts";
 import { cut, type Line, lineOf, span } from "./spans.ts";
 import type { ScreenSize, SidebarState } from "./state.ts";
@@ -15,8 +16,9 @@ const ALL_FROM = 20;
  * Returns the failures between two reads of the team. A crash is not among them: it waits as a request.
  * @param before undefined for the first read, which has no new failure
  */
-export function newFailures(before: SidebarData | undefined, { status }: SidebarData): readonly string[] {
+export function newFailures(before: SidebarData | undefined, data: SidebarData): readonly string[] {
   if (before === undefined) return [];
+  const { status } = data;
   const members = status.members.flatMap(({ name, state, activity }) => {
     const was = before.status.members.find((one) => one.name === name)?.state;
     return state === "failed" && was !== "failed"
@@ -28,7 +30,20 @@ export function newFailures(before: SidebarData | undefined, { status }: Sidebar
   const tasks = status.tasks.list
     .filter((task) => failed(task) && !known.has(task.id))
     .map(({ id, subject }) => `the verify command of #${id} failed: ${subject}`);
-  return [...members, ...tasks];
+  return [...members, ...failedTurns(before, data), ...tasks];
+}
+
+/** Returns the failed turns that new messages report: after such a turn, our own agents are idle. */
+function failedTurns(before: SidebarData, { status, messages }: SidebarData): readonly string[] {
+  const keyOf = ({ at, from, text }: MessageLine): string => `${at} ${from} ${text}`;
+  const known = new Set(before.messages.map(keyOf));
+  const shown = new Set(status.members.flatMap(({ name, state }) => (state === "failed" ? [name] : [])));
+  return messages.flatMap((message) => {
+    if (known.has(keyOf(message)) || shown.has(message.from)) return [];
+    const notice = parseProtocol(message.text);
+    if (notice?.type !== "idle_notification" || notice.idleReason !== "failed") return [];
+    return [`${message.from} failed${notice.failureReason ? `: ${notice.failureReason}` : ""}`];
+  });
 }
 
 export function withFailures(state: SidebarState, failures: readonly string[]): SidebarState {

@@ -27,6 +27,20 @@ test("newFailures › returns the turns and checks that have failed since the pr
   expect([newFailures(undefined, after), newFailures(after, after)]).toEqual([[], []]);
 });
 
+test("newFailures › returns the failed turns that new messages report, once if the state shows them", () => {
+  const failed = (from: string, idleReason = "failed") => {
+    const notice = { type: "idle_notification", from, idleReason, failureReason: "503 overloaded" };
+    return { from, to: "team-lead", text: JSON.stringify(notice), at: 1 };
+  };
+  const members = [member("ada"), member("ben", { state: "failed", activity: "no credit" }), member("cid")];
+  const before = { ...team([member("ada"), member("ben"), member("cid")]), messages: [failed("cid")] };
+  const messages = [...before.messages, failed("ada"), failed("ben"), failed("cid", "interrupted")];
+  expect(newFailures(before, { ...team(members), messages })).toEqual([
+    "ben failed: no credit",
+    "ada failed: 503 overloaded",
+  ]);
+});
+
 test("failures › stay above the footer until Esc: the last three, each once, and one in a low sidebar", () => {
   const data = team([member("ada")]);
   const shown = (state: SidebarState, height: number): readonly string[] =>
