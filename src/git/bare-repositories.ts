@@ -67,7 +67,7 @@ function writtenAt(path: string): number {
   return Number(entryOf(path)?.mtimeMs ?? Number.POSITIVE_INFINITY);
 }
 
-/** What a clone writes first and rarely changes later. A template may omit all but the last. */
+/** The files that a clone writes first and rarely changes later. A template may omit all but the last. */
 const CLONE_START = ["description", "info/exclude", "refs"];
 
 /**

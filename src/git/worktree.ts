@@ -192,7 +192,7 @@ function isInside(directory: string, path: string): boolean {
   return relativePath !== "" && relativePath !== ".." && !relativePath.startsWith("../");
 }
 
-/** @param known git's worktrees; git does not reuse the path of a deleted one that it still lists */
+/** @param known git's worktrees; git reuses no path that it still lists, even if the worktree is deleted */
 function freePath(parent: string, name: string, known: ReadonlyMap<string, string>): string {
   for (let n = 1; ; n += 1) {
     const path = join(parent, n === 1 ? name : `${name}-${n}`);

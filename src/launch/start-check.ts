@@ -1,7 +1,7 @@
 import { operand, shellQuote } from "../text/shell-quote.ts";
 
 /**
- * Returns functions of the launch script that refuse every start except the one that the script was written for: tmux-resurrect
+ * Returns functions of the launch script that refuse every start but their own: tmux-resurrect
  * and `respawn-pane` run its command line again, which would start a second agent without a record. They use `$agent`,
  * `$run` and `$instance`. POSIX sh that forks nothing, since each start runs them.
  */

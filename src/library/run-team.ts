@@ -64,9 +64,11 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     const result = await runBound(node, isGiven ? [...args, "-"] : args, {
       ...{ cwd: host.cwd, env: { ...host.env, [EVENTS_COPY_VARIABLE]: copied.copy }, signal: stop },
       input: isGiven ? goal : undefined,
-    }).finally(() => ended.abort());
-    await events;
-    if (scratch !== undefined) removeTree(scratch);
+    }).finally(async () => {
+      ended.abort();
+      await events;
+      if (scratch !== undefined) removeTree(scratch);
+    });
     if (failed.signal.aborted) throw failed.signal.reason;
     moveAfterRename(ref);
     return readResult(result, { signal, note: host.note, team: teamExists(ref) ? ref.team : null });

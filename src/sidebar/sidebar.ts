@@ -265,7 +265,7 @@ class Controller {
     this.#draw();
   }
 
-  /** The screen's columns without the one that marks the selected row. */
+  /** The screen's columns, except the column of the selection mark. */
   #documentWidth(): number {
     return Math.max(1, this.#screen.size().width - 1);
   }

@@ -75,7 +75,7 @@ export class ManualBell implements Bell {
   }
 }
 
-/** Combines several bells: the first one that rings ends the wait. `close` closes them all. */
+/** Combines several bells: the first ring ends the wait. `close` closes them all. */
 export function anyBell(bells: readonly Bell[]): Bell {
   return {
     wait: (options) => waitForAny(bells, options),

@@ -72,7 +72,7 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   };
   const close = async (): Promise<void> => {
     stopReading();
-    // The CLI that owned Ctrl-C has ended. A user at the lead's prompt is told first, since this Ctrl-C may be meant for a typed line.
+    // The CLI that owned Ctrl-C has ended. A user at the lead's prompt reads a note first, since a Ctrl-C may be meant for a typed line.
     if (io.terminal.stdin && !hasTerminal) io.endOnCtrlC();
     for (const stop of [watch.end, ...lead.ends]) {
       // A failure here must not decide what happens to the team.
