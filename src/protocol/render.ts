@@ -100,7 +100,7 @@ function assignmentProse(message: MessageOf<"task_assignment">): string {
   const { taskId, subject, description, assignedBy, isFree, waitsFor = [] } = message;
   return lines(
     isFree
-      ? `Your task #${taskId} can start, since all its blockers are completed: ${subject}`
+      ? `Your task #${taskId} can start, since nothing blocks it any more: ${subject}`
       : `Task #${taskId} is assigned to you${assignedBy ? ` by ${assignedBy}` : ""}: ${subject}`,
     waitsFor.length === 0
       ? ""

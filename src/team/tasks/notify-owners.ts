@@ -13,6 +13,7 @@ import {
   pendingCompletionBy,
   withCompletionNotified,
   withoutPendingAssignment,
+  withPendingStart,
   withReopened,
 } from "./pending-notifications.ts";
 import { reviewerOf } from "./task-fields.ts";
@@ -25,9 +26,10 @@ export function hasPendingNotifications(task: Task): boolean {
 }
 
 /**
- * Sends the notifications that follow from a task's last change: an assignment to the new owner; a completion to the
- * lead, and to each owner whose task it unblocks. Sends first, with ids derived from the event, then records that in the
- * task. Another process that sends the same, or repeats it after a crash, adds nothing (protocol.md section 4).
+ * Sends the notifications that follow from a task's last change: an assignment to the new owner, or to an owner who can start
+ * because the last blocker was removed; a completion to the lead, and to each owner whose task it unblocks. Sends first, with ids
+ * derived from the event, then records that in the task. Another process that sends the same, or repeats it after a crash, adds
+ * nothing (protocol.md section 4).
  * @returns the task as it is afterwards
  * @throws TeamError if a notification could not be sent; the task is correct, and the next poll sends the rest
  */
@@ -36,7 +38,8 @@ export async function notifyPending(ref: TeamRef, task: Task, clock: Clock): Pro
   if (assigned !== undefined && assigned.to === ownerName(task)) {
     const waitsFor = openBlockers(ref, task);
     const mail = { from: assigned.by, to: assigned.to, messageId: assigned.id };
-    await sendAssignment(ref, task, mail, clock, waitsFor.length === 0 ? {} : { waitsFor });
+    const start: StartOfTask = waitsFor.length > 0 ? { waitsFor } : assigned.isFree ? { isFree: true } : {};
+    await sendAssignment(ref, task, mail, clock, start);
   }
   const by = pendingCompletionBy(task);
   if (by !== undefined) await notifyCompletion(ref, task, by, clock);
@@ -81,8 +84,33 @@ async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clo
   }
 }
 
-/** Notifies the owner of an unfinished task without open blockers. @param by the member that completed or removed the last blocker */
-export async function notifyIfFree(ref: TeamRef, task: Task, by: string, clock: Clock): Promise<void> {
+/**
+ * Marks the notification of each task's owner as pending if the task can start now, because a blocker was removed: the owner may
+ * have been told to wait. Leaves out tasks that are gone or unreadable.
+ * @param by the member that removed the blocker; it is not notified
+ * @returns the tasks as they are afterwards
+ */
+export async function recordUnblocked(ref: TeamRef, ids: readonly string[], by: string): Promise<Task[]> {
+  const mark = (task: Task): Task | undefined => {
+    const owner = ownerName(task);
+    if (owner === undefined || owner === by || task.status === "completed") return undefined;
+    if (isBlockedNow(ref, task) || pendingAssignment(task)?.to === owner) return undefined;
+    return withPendingStart(task, owner, by);
+  };
+  const tasks: Task[] = [];
+  for (const id of ids) {
+    try {
+      if (readableTask(ref, id) !== undefined) tasks.push(await changeTask(ref, id, mark));
+    } catch (error) {
+      // Deleted meanwhile.
+      if (!(error instanceof TeamError) || error.code !== "TASK_NOT_FOUND") throw error;
+    }
+  }
+  return tasks;
+}
+
+/** Notifies the owner of an unfinished task without open blockers. @param by the member that completed the last blocker */
+async function notifyIfFree(ref: TeamRef, task: Task, by: string, clock: Clock): Promise<void> {
   const waiter = ownerName(task);
   if (waiter === undefined || task.status === "completed" || isBlockedNow(ref, task)) return;
   // All blockers are part of the id, so there is one event even if the last two are completed at the same time.
@@ -115,15 +143,21 @@ function openBlockers(ref: TeamRef, { blockedBy }: Task): readonly string[] {
   });
 }
 
+/** Whether the owner can start a task that it had before, or which tasks it waits for. */
+interface StartOfTask {
+  readonly isFree?: true;
+  readonly waitsFor?: readonly string[];
+}
+
 function sendAssignment(
   ref: TeamRef,
   { id, subject, description }: Task,
   mail: Omit<OutgoingMessage, "text">,
   clock: Clock,
-  more: { readonly isFree?: true; readonly waitsFor?: readonly string[] } = {},
+  start: StartOfTask,
 ): Promise<void> {
   const about = { taskId: id, subject, description, assignedBy: mail.from };
-  const notice = { type: "task_assignment", ...about, ...more } as const;
+  const notice = { type: "task_assignment", ...about, ...start } as const;
   return send(ref, { ...mail, text: formatProtocol(notice, new Date(clock.now())) }, id, clock);
 }
 

@@ -9,13 +9,21 @@ import { FIELD_KEYS } from "./task-fields.ts";
  * that changed the task is killed, the next process that reads the task sends them; sent ones are never repeated.
  * `told` (a key in existing files) and `reopened` are numbers of completions: the last notified one, and the last one undone by reopening the task.
  */
-const assignment = lazily(() => z.object({ id: z.string(), to: z.string(), by: z.string() }));
+const assignment = lazily(() =>
+  z.object({
+    id: z.string(),
+    to: z.string(),
+    by: z.string(),
+    /** It is not new: the last blocker of its task was removed. */
+    isFree: z.optional(z.literal(true)),
+  }),
+);
 const completion = lazily(() =>
   z.object({ told: z.number(), reopened: z.number(), by: z.optional(z.string()) }),
 );
 type Completion = z.infer<ReturnType<typeof completion>>;
 
-/** A new owner that has not been notified yet; `id` is the id of the message. */
+/** An owner that has not been notified yet; `id` is the id of the message. */
 type Assignment = z.infer<ReturnType<typeof assignment>>;
 
 /** Keys of a task's metadata that only `teams` sets, never a user. */
@@ -36,6 +44,11 @@ export function pendingAssignment({ metadata }: Task): Assignment | undefined {
 /** Marks the notification of a new owner as pending, in the same change that assigns the task. */
 export function withPendingAssignment(task: Task, to: string, by: string): Task {
   return { ...task, metadata: { ...task.metadata, _assigned: { id: randomUUID(), to, by } } };
+}
+
+/** Marks as pending the notification of an owner whose task can start, because its last blocker was removed. */
+export function withPendingStart(task: Task, to: string, by: string): Task {
+  return { ...task, metadata: { ...task.metadata, _assigned: { id: randomUUID(), to, by, isFree: true } } };
 }
 
 export function withoutPendingAssignment(task: Task): Task {

@@ -232,6 +232,7 @@ export function taskFiles(ref: TeamRef): TaskFiles {
 /**
  * Deletes a task and all links to it. Its id is never used again.
  * @param assertMay receives the newest content under the task's lock, so no process can claim it meanwhile
+ * @returns the deleted task
  * @throws TeamError TASK_NOT_FOUND, and errors of `assertMay`; the task is unchanged in that case
  */
 export async function deleteTask(
@@ -239,7 +240,7 @@ export async function deleteTask(
   id: string,
   assertMay: (task: Task) => void = () => undefined,
   { actor }: Actor = {},
-): Promise<void> {
+): Promise<Task> {
   const deleted = await lockTasks(ref, async (held) => {
     const task = getTask(ref, id);
     const { blocks, blockedBy } = task;
@@ -256,6 +257,7 @@ export async function deleteTask(
     return task;
   });
   recordTask(ref, "deleted", deleted, { actor });
+  return deleted;
 }
 
 /** True if a blocker of the task is not completed; a deleted blocker does not count. */

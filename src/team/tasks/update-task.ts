@@ -8,7 +8,7 @@ import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
 import { assertRemovable, linkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
-import { notifyIfFree, notifyPending } from "./notify-owners.ts";
+import { notifyPending, recordUnblocked } from "./notify-owners.ts";
 import { parseTouches } from "./parse-touches.ts";
 import {
   PRIVATE_KEYS,
@@ -98,8 +98,8 @@ async function reserveIfAllowed(
 }
 
 /**
- * Changes a task and notifies the members concerned: a new owner; on completion the lead, and each owner whose task it
- * unblocks.
+ * Changes a task and notifies the members concerned: a new owner; on completion the lead; on completion or deletion each owner
+ * whose task it unblocks.
  * @returns the task as it is afterwards; undefined if it was deleted
  * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, TASK_CONFLICT, CYCLE, AGENT_NOT_FOUND,
  *   INVALID_INPUT, and errors of the hooks; nothing is changed in that case. VERIFY_FAILED: the task is not completed
@@ -125,8 +125,7 @@ export async function updateTask(
   }
   if (update.status === "completed") await hooks?.verify?.(before);
   if (update.status === "deleted") {
-    await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get), { actor });
-    await removeVerify(ref, id);
+    await removeTask(ref, actor, id, (current) => assertAllowed(current, actor, wanted, get), clock);
     return undefined;
   }
   const change = (current: Task): Task => {
@@ -149,9 +148,24 @@ export async function updateTask(
   const task = await startAlone(ref, planned, () => changeTask(ref, id, change, { actor }));
   await changeConfirmed(ref, id, fields.verify, { at: clock.now(), confirms: hooks?.confirms === true });
   if (task.status !== "completed") await lowerClaimCursor(ref, id);
-  if (removeBlockedBy.length > 0 && wasBlocked && ownerName(task) !== actor)
-    await notifyIfFree(ref, task, actor, clock);
-  return notifyPending(ref, task, clock);
+  const isUnblocked = removeBlockedBy.length > 0 && wasBlocked;
+  const [unblocked = task] = isUnblocked ? await recordUnblocked(ref, [id], actor) : [];
+  return notifyPending(ref, unblocked, clock);
+}
+
+/** Deletes a task with its verify command, and notifies the owners whose tasks waited only for it. */
+async function removeTask(
+  ref: TeamRef,
+  actor: string,
+  id: string,
+  assertMay: (task: Task) => void,
+  clock: Clock,
+): Promise<void> {
+  const { status, blocks } = await deleteTask(ref, id, assertMay, { actor });
+  await removeVerify(ref, id);
+  // A completed task blocked none of them.
+  const unblocked = status === "completed" ? [] : await recordUnblocked(ref, blocks, actor);
+  for (const task of unblocked) await notifyPending(ref, task, clock);
 }
 
 /** Only a person confirms or removes a verify command. A model's command stays a proposal in the task's file. */

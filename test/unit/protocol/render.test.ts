@@ -54,7 +54,7 @@ test.each<[string, object, string]>([
   [
     "an owned task that is no longer blocked",
     task({ assignedBy: "bob", isFree: true }),
-    "Your task #7 can start, since all its blockers are completed: Write",
+    "Your task #7 can start, since nothing blocks it any more: Write",
   ],
   [
     "an approved plan with feedback",
