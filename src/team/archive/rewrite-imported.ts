@@ -17,7 +17,7 @@ const NO_PROCESS: ProcessIdentity = { pid: 1, procStart: "imported" };
 /**
  * Returns the config for the copy of a team, with its own name and ids. It has no lead process, and no places or worktrees
  * of the original, which ending the copy would remove. It has no unfinished starts and endings, which would affect the
- * original's processes.
+ * original's processes, and no session ids of the original.
  * @param copy.here the directory of the import
  * @param copy.endOf returns the id of a member's end, which counts as reported
  * @param copy.sessionOf returns the copy's id of a session
@@ -38,6 +38,8 @@ export function importedConfig(
     endings: undefined,
     formerNames: undefined,
     recording: undefined,
+    // The archive has no conversation of a replaced lead: on the same machine, the copy would continue the original's.
+    formerLeadSession: undefined,
   });
   const idOf = (name: string): string => `${name}@${copy.team}`;
   const plain = config.members.map((one) => withPlainRights(one, copy.here));
@@ -49,7 +51,10 @@ export function importedConfig(
     leadSessionId: copy.leadSessionId,
     members: plain.map(({ member }) => importedMember(member, idOf(member.name), copy)),
     ...(config.former && {
-      former: config.former.map(({ worktree: _, ...one }) => ({ ...one, agentId: idOf(one.name) })),
+      former: config.former.map(({ worktree: _path, sessionId: _id, ...one }) => ({
+        ...one,
+        agentId: idOf(one.name),
+      })),
     }),
     ...(kept === undefined ? {} : { metadata: kept }),
     schemaVersion: SCHEMA_VERSION,

@@ -235,11 +235,18 @@ describe("importing a copy of an existing team", () => {
       ...config,
       leadProcess: { ...process, claimedAt: 1 },
       hiddenPaneIds: ["%3"],
-      metadata: { kept: 1, _formerNames: ["run-12ab"], _endings: [{ id: "x", name: "dev", process }] },
+      metadata: {
+        kept: 1,
+        _formerNames: ["run-12ab"],
+        _endings: [{ id: "x", name: "dev", process }],
+        _leadSession: "session-of-the-run",
+      },
+      former: [{ name: "old", agentId: "old@my-crew", endedAt: 1, how: "killed", sessionId: "old-session" }],
     }));
     const { ref: copy } = await restore(ref, await exported(ref), { name: "second" });
     const config = readTeam(copy);
     expect(config.metadata).toEqual({ kept: 1 });
+    expect(config.former).toEqual([{ name: "old", agentId: "old@second", endedAt: 1, how: "killed" }]);
     expect(config).not.toHaveProperty("leadProcess");
     expect(config).not.toHaveProperty("hiddenPaneIds");
     expect(readPlace(copy, "dev")).toBeUndefined();
