@@ -105,12 +105,14 @@ function isPresent(path: string): boolean {
   return entryOf(path) !== undefined;
 }
 
-/** Removes all records of an agent, for a new holder of the name. */
+/** Removes the records of an agent, for a new holder of the name. Its undelivered reports stay: they are still to be sent. */
 export function clearRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);
   removeFile(paths.background);
   removeFile(paths.foreign);
   removeFile(paths.hook);
+  removeFile(paths.lastWords);
+  removeFile(paths.edits);
   removeTree(paths.handedOut);
   removeFile(paths.mcpToken);
   for (const name of RECORDS) {

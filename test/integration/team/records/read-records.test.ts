@@ -29,7 +29,7 @@ import { testTeam } from "../../../support/team/test-team.ts";
 
 const PLACE = { instance: "i", backend: "process", spawnedAt: 5 };
 
-test("records › have one file each, and clearRun removes them", async () => {
+test("records › have one file each, and clearRun removes all but the undelivered reports", async () => {
   const ref = await testTeam(["a b"]);
   writeStatus(ref, "a b", statusOf({ state: "running" }));
   writePlace(ref, "a b", PLACE);
@@ -37,8 +37,10 @@ test("records › have one file each, and clearRun removes them", async () => {
   expect(readStatus(ref, "a b")?.state).toBe("running");
   expect(readPlace(ref, "a b")).toEqual({ ...PLACE, pidSpace: pidSpace(), bootId: bootId() });
   expect(readExit(ref, "a b")).toMatchObject({ code: 137, lastLines: [] });
+  const { lastWords, edits, unsent, run } = ref.paths.agent("a b");
+  for (const path of [lastWords, edits, unsent]) writeFileSync(path, "[]");
   clearRun(ref, "a b");
-  expect(readdirSync(ref.paths.agent("a b").run)).toEqual([]);
+  expect(readdirSync(run)).toEqual(["unsent.json"]);
 });
 
 test("writePlace › keeps the pid space of an existing place", async () => {
