@@ -3,7 +3,7 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../config/config.ts";
-import { findMember } from "../members/members.ts";
+import { findMember, lookUpMember } from "../members/members.ts";
 import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
 import { assertRemovable, linkTasks } from "./dependencies.ts";
@@ -30,6 +30,7 @@ import {
   reserveTaskId,
 } from "./tasks.ts";
 import { assertNoOverlap, startAlone } from "./touches.ts";
+import { unassignTasks } from "./unassign.ts";
 import { confirmVerify, removeVerify } from "./verify-record.ts";
 
 /** Hooks that run before a task is created or completed; an error refuses the change (protocol.md section 5, Hooks). */
@@ -73,7 +74,19 @@ export async function addTask(
     { reserved, actor },
   );
   if (fields.verify && hooks?.confirms) await confirmVerify(ref, task.id, fields.verify, clock.now());
-  return notifyPending(ref, task, clock);
+  return notifyPending(ref, await withPresentOwner(ref, task, owner), clock);
+}
+
+/**
+ * Unassigns a task whose new owner has left the team since it was checked, for example while a hook ran: the end of that member
+ * unassigned its tasks before this one was among them, and no other member could claim it.
+ * @param owner undefined or empty if the change sets no owner
+ */
+async function withPresentOwner(ref: TeamRef, task: Task, owner: string | undefined): Promise<Task> {
+  const hasLeft = (name: string): boolean => lookUpMember(readTeam(ref), name) === undefined;
+  if (!owner || !hasLeft(owner)) return task;
+  await unassignTasks(ref, { name: owner, tasks: [task.id] }, () => hasLeft(owner));
+  return getTask(ref, task.id);
 }
 
 /** @throws TeamError AGENT_NOT_FOUND for the reviewer, INVALID_INPUT for a pattern */
@@ -150,7 +163,7 @@ export async function updateTask(
   if (task.status !== "completed") await lowerClaimCursor(ref, id);
   const isUnblocked = removeBlockedBy.length > 0 && wasBlocked;
   const [unblocked = task] = isUnblocked ? await recordUnblocked(ref, [id], actor) : [];
-  return notifyPending(ref, unblocked, clock);
+  return notifyPending(ref, await withPresentOwner(ref, unblocked, owner), clock);
 }
 
 /** Deletes a task with its verify command, and notifies the owners whose tasks waited only for it. */

@@ -47,6 +47,15 @@ test("addTask › refuses an owner that is not a member, and creates nothing", a
   expect(listTasks(ref)).toEqual([]);
 });
 
+test("addTask › creates the task without its owner when that member leaves while a hook runs", async () => {
+  const ref = await testTeam(["a", "b"]);
+  const created = async (): Promise<void> => void (await retireMember(ref, "a", "killed"));
+  const task = await addTask(ref, LEAD, { subject: "x", owner: "a" }, systemClock, { created });
+  expect(task).toMatchObject({ id: "1", status: "pending" });
+  expect([task.owner, task.metadata]).toEqual([undefined, undefined]);
+  expect(await claimTask(ref, "b", undefined)).toMatchObject({ id: "1", owner: "b" });
+});
+
 test("updateTask › adds no link when it cannot remove another one of the same update", async () => {
   const ref = await withTasks([], { subject: "x" }, { subject: "y" }, { subject: "z" });
   const update = updateTask(ref, LEAD, "1", { addBlockedBy: ["2"], removeBlockedBy: ["3"] });
