@@ -44,13 +44,14 @@ export function foreignSigns(ref: TeamRef, { name, joinedAt }: TeamMember): Fore
     contains: JSON.stringify(name),
     maxBytes: JOURNAL_BYTES,
   });
-  for (const { id, to, state, message } of lines) {
+  for (const { at, id, to, state, message } of lines) {
     if (message === undefined || state === "bounced") continue;
     if (to === LEAD_NAME && isFrom(message, name)) sent.set(id, message);
     else if (to === name && !waiting.has(id)) received.set(id, message);
     else continue;
     found += 1;
-    if (found >= ENOUGH || timeOf(message) < joinedAt) break;
+    // The time of the line: that of a message may be invalid, or of another clock.
+    if (found >= ENOUGH || at < joinedAt) break;
   }
   for (const message of peekInbox(ref, LEAD_NAME))
     if (isFrom(message, name)) sent.set(messageKey(message), message);

@@ -1,4 +1,4 @@
-import { cpSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -95,6 +95,27 @@ test("a foreign member › is idle although the lead's agent has read its idle n
     LEAD_NAME,
     unread.map(({ key }) => key),
   );
+  peerTakes(ref, LEAD_NAME);
+  expect(await shown(ref)).toMatchObject({ state: "idle", stateFrom: "notice" });
+});
+
+test("a foreign member › is idle although a later message of it has an invalid time", async () => {
+  const ref = await testTeam();
+  await joinByHand(ref, "ada");
+  peerSays(ref, "ada", IDLE);
+  const readAll = async (): Promise<unknown> =>
+    markAsRead(
+      ref,
+      LEAD_NAME,
+      (await unreadMessages(ref, LEAD_NAME)).map(({ key }) => key),
+    );
+  await readAll();
+  peerTakes(ref, LEAD_NAME);
+  writeFileSync(
+    ref.paths.inbox(LEAD_NAME),
+    JSON.stringify([{ from: "ada", text: "by the way", timestamp: "today", read: false }]),
+  );
+  await readAll();
   peerTakes(ref, LEAD_NAME);
   expect(await shown(ref)).toMatchObject({ state: "idle", stateFrom: "notice" });
 });
