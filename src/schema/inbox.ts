@@ -24,7 +24,7 @@ export function isTyped({ from, type }: InboxMessage): boolean {
 }
 
 /** The delivery states of a message, in order. */
-export const DELIVERY_STATES = ["queued", "delivered", "turn_started", "done", "bounced"] as const;
+const DELIVERY_STATES = ["queued", "delivered", "turn_started", "done", "bounced"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** One line of `journal.jsonl`: a message, or a later state of one. */

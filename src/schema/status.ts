@@ -28,7 +28,7 @@ export type AgentState = z.infer<typeof agentState>;
  * messages that it has taken or left there), an open `request`, our `interrupt`, its `process`, a `hook` of its program, or its `signal`:
  * a bell or a notification.
  */
-export const STATE_SOURCES = [
+const STATE_SOURCES = [
   "notice",
   "message",
   "inbox",

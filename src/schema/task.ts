@@ -25,13 +25,8 @@ export type Task = z.infer<typeof task>;
 export function taskNumbered(id: string): z.core.$ZodType<Task> {
   return z.pipe(
     task,
-    z.transform((value) => withNumber(value, id)),
+    z.transform((value) => (value.id === id ? value : { ...value, id })),
   );
-}
-
-/** Returns the task with the id of its file name. */
-export function withNumber(value: Task, id: string): Task {
-  return value.id === id ? value : { ...value, id };
 }
 
 /** Parses `.highwatermark`, the highest task id ever used; undefined if the text is not a number. */

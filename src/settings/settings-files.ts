@@ -7,7 +7,7 @@ import { entryOf, listDir, ownerOf } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 
 /** The settings files that a project may have in this directory, later ones win; none in the home directory, whose files are the user's own. */
-export function ownProjectFiles(root: string, cwd: string): string[] {
+function ownProjectFiles(root: string, cwd: string): string[] {
   const directory = projectDirectory(root, cwd);
   return directory === undefined
     ? []

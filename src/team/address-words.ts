@@ -14,7 +14,7 @@ export function memberWord(ref: TeamRef, name: string, env: Env = {}): string {
 }
 
 /** Like {@link memberWord}, but not quoted for a shell. */
-export function memberAddress(ref: TeamRef, name: string, env: Env = {}): string {
+function memberAddress(ref: TeamRef, name: string, env: Env = {}): string {
   const others = otherTeams(ref, env);
   const isShared = others.some(({ config }) => config?.members.some((member) => sameName(member.name, name)));
   return isShared || (others.length > 0 && selectsAnother(ref, env)) ? `${name}@${ref.team}` : name;

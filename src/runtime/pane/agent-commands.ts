@@ -8,8 +8,7 @@ import { isPricedBy, loadSettings } from "../../settings/settings.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { budgetsOf } from "../../team/members/budget.ts";
-import { findMember } from "../../team/members/members.ts";
-import { setModel } from "../../team/members/model.ts";
+import { findMember, patchMember } from "../../team/members/members.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
@@ -84,7 +83,7 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
         if (agent.changeModel === undefined) throw ownModelError(program());
         await agent.changeModel(model);
         view.note(`the model is now ${model}`);
-        await setModel(ref, name, model).catch((error: unknown) =>
+        await patchMember(ref, name, { model }).catch((error: unknown) =>
           view.error(`the model was not saved, so it is used only until a restart: ${messageOf(error)}`),
         );
       });

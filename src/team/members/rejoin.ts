@@ -5,7 +5,7 @@ import type { TeamRef } from "../ref.ts";
 import { lookUpMember } from "./members.ts";
 
 /** True if an agent was dropped from the config, and not removed: a member that ended is in `former`. */
-export function isDropped(config: TeamConfig, { name, joinedAt }: TeamMember): boolean {
+function isDropped(config: TeamConfig, { name, joinedAt }: TeamMember): boolean {
   if (lookUpMember(config, name) !== undefined) return false;
   const { former = [] } = config;
   return !former.some((ended) => sameName(ended.name, name) && ended.endedAt >= joinedAt);

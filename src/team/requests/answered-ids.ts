@@ -37,7 +37,7 @@ export function alreadyAnswered(id: string): TeamError {
 }
 
 /** Returns the error for a request that does not exist. */
-export function requestNotFound(ref: TeamRef, id: string): TeamError {
+function requestNotFound(ref: TeamRef, id: string): TeamError {
   return new TeamError(
     "REQUEST_NOT_FOUND",
     `There is no open request ${JSON.stringify(id)} in ${ref.team}.`,
