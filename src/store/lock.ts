@@ -1,6 +1,6 @@
 import { messageOf, TeamError } from "../errors.ts";
 import { pause, steadyNow } from "../os/clock.ts";
-import { type LockDirectory, lockDirectoryId } from "../os/files/lock-directory.ts";
+import { lockDirectoryId } from "../os/files/lock-directory.ts";
 import { readRecordLink } from "../os/files/symlinks.ts";
 import { awaitLock, type LockWait, type OwnerLock, seekOwnerLock, takeOwnedDirectory } from "./owner-lock.ts";
 
@@ -55,7 +55,7 @@ export class LockLost extends Error {
  * `updateFile` holds the shared lock for a shorter time.
  * @param work takes milliseconds and must not lock the same path. It runs again from its start, and must read everything
  *   again, if the lock was lost before its change.
- * @throws TeamError LOCK_TIMEOUT; nothing was done then
+ * @throws TeamError LOCK_TIMEOUT, nothing was done then; PERMISSION_DENIED if the work is done, but a lock cannot be released
  */
 export function withLock<T>(
   path: string,
@@ -69,7 +69,7 @@ export function withLock<T>(
 export interface LockTurn {
   /**
    * Runs `work` under the shared lock too, and releases that lock afterwards.
-   * @throws TeamError LOCK_TIMEOUT; PERMISSION_DENIED when the work is done and the lock cannot be released
+   * @throws TeamError LOCK_TIMEOUT; PERMISSION_DENIED if the work is done, but the lock cannot be released
    */
   holdShared<T>(work: (held: Held) => T | Promise<T>): Promise<T>;
   /** Notes that more processes wait, so this turn ends with a pause for foreign writers. */
@@ -81,7 +81,10 @@ interface QueueOptions<T> extends LockOptions {
   readonly instead?: (() => { readonly value: T } | undefined) | undefined;
 }
 
-/** Runs `work` in a turn of our queue; again from its start if the lock was lost. */
+/**
+ * Runs `work` in a turn of our queue; again from its start if the lock was lost.
+ * @throws TeamError LOCK_TIMEOUT; PERMISSION_DENIED if the work is done, but the lock of the queue cannot be released
+ */
 export function inQueue<T>(
   path: string,
   work: (turn: LockTurn) => Promise<T>,
@@ -148,17 +151,20 @@ async function oneTurn<T>(
   if (!("lock" in taken)) return taken.value;
   const { lock } = taken;
   const queue: Queue = { lock, since: steadyNow(), isBusy: attempts > 1, heldMs: 0 };
+  let isDone = false;
   try {
-    return await work({
+    const value = await work({
       holdShared: (inner) => holdShared(wait, queue, inner),
       noteWaiting: () => {
         queue.isBusy = true;
       },
     });
+    isDone = true;
+    return value;
   } finally {
     // At the end of the turn, because the time after its last hold counts as free too.
     if (queue.isBusy) await leaveFree(queue);
-    lock.release();
+    releaseLock(wait.path, isDone, record, lock);
   }
 }
 
@@ -181,7 +187,7 @@ async function holdShared<T>(wait: LockWait, queue: Queue, work: (held: Held) =>
     isDone = true;
     return value;
   } finally {
-    releaseLock(path, isDone, shared);
+    releaseLock(path, isDone, `${path}.lock`, shared);
     queue.heldMs += steadyNow() - since;
   }
 }
@@ -193,12 +199,17 @@ async function leaveFree({ heldMs, since }: Queue): Promise<void> {
   if (rest > FREE.min) await pause(rest);
 }
 
-function releaseLock(path: string, isDone: boolean, shared: LockDirectory): void {
+function releaseLock(
+  path: string,
+  isDone: boolean,
+  entry: string,
+  lock: Pick<OwnerLock, "release">,
+): void {
   try {
-    shared.release();
+    lock.release();
   } catch (error) {
     // If the work threw, the caller gets that error: it is the cause.
-    if (isDone) throw notReleased(path, error);
+    if (isDone) throw notReleased(path, entry, error);
   }
 }
 
@@ -210,10 +221,10 @@ function lostTooOften(path: string): TeamError {
   );
 }
 
-function notReleased(path: string, error: unknown): TeamError {
+function notReleased(path: string, entry: string, error: unknown): TeamError {
   return new TeamError(
     "PERMISSION_DENIED",
     `${path} was updated, but its lock could not be released (${messageOf(error)}).`,
-    { hint: `Remove the directory ${path}.lock when no program holds it.`, cause: error },
+    { hint: `Remove ${entry} when no program holds it.`, cause: error },
   );
 }

@@ -67,16 +67,19 @@ export async function updateFile<T>(
 ): Promise<T> {
   const posted = new PostedChange(path);
   const instead = offer && whileWaiting(posted, offer);
+  const made: { updated?: Updated<T> } = {};
+  const turnWork = async (turn: LockTurn): Promise<Updated<T>> => {
+    made.updated = await updateInTurn(path, turn, { update, offer, atEnd, posted });
+    return made.updated;
+  };
   try {
-    const { value, staged, isSettled } = await inQueue<Updated<T>>(
-      path,
-      (turn) => updateInTurn(path, turn, { update, offer, atEnd, posted }),
-      { ...options, instead },
-    );
+    const { value, staged, isSettled } = await inQueue(path, turnWork, { ...options, instead });
     if (staged !== undefined) visible?.();
     if (!isSettled) staged?.settle();
     return value;
   } catch (error) {
+    // The change is made, but the lock of the queue could not be released.
+    made.updated?.staged?.settle();
     if (offer !== undefined && posted.abandon()) return offer.made();
     throw error;
   }

@@ -17,6 +17,7 @@ import { steadyNow } from "../../../src/os/clock.ts";
 import { lockDirectoryId } from "../../../src/os/files/lock-directory.ts";
 import { inQueue, withLock } from "../../../src/store/lock.ts";
 import { ownerRecord } from "../../../src/store/owner-lock.ts";
+import { failingRemovals } from "../../support/files/failing-removals.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { script } from "../../support/processes/script-process.ts";
 
@@ -67,6 +68,19 @@ test("withLock reports a lock directory that is not empty, and works once it is 
   });
   rmSync(`${path}.lock`, { recursive: true });
   expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
+});
+
+test("withLock says that the work is done when the lock of the queue cannot be released, and releases it later", async () => {
+  const path = join(temporaryDirectory(), "f");
+  let fails = true;
+  failingRemovals((one) => fails && one === `${path}.q`);
+  await expect(withLock(path, () => "done")).rejects.toMatchObject({
+    code: "PERMISSION_DENIED",
+    message: expect.stringContaining(`${path} was updated, but its lock could not be released`),
+    hint: `Remove ${path}.q when no program holds it.`,
+  });
+  fails = false;
+  expect(await withLock(path, () => "mine")).toBe("mine");
 });
 
 test("withLock waits longer while holders change, and gives up when one of them hangs", async () => {

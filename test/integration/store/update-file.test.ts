@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { PostedChange } from "../../../src/store/group-commit.ts";
 import { updateFile } from "../../../src/store/update-file.ts";
+import { failingRemovals } from "../../support/files/failing-removals.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const SHORT = { waitMs: 60 };
@@ -39,6 +40,17 @@ test("updateFile computes and stages the update while foreign writers find the l
   });
   expect([value, readFileSync(path, "utf8")]).toEqual(["old", "new"]);
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
+});
+
+test("updateFile does not say that the file is unchanged when only the lock of the queue cannot be released", async () => {
+  const path = fileWith("old");
+  let fails = true;
+  failingRemovals((one) => fails && one === `${path}.q`);
+  const update = updateFile(path, () => ({ value: "done", content: "new" }));
+  await expect(update).rejects.toThrow(`${path} was updated, but its lock could not be released`);
+  expect(readFileSync(path, "utf8")).toBe("new");
+  fails = false;
+  expect(await updateFile(path, (text) => ({ value: text }))).toBe("new");
 });
 
 test("updateFile keeps the change of a foreign writer, and updates again under the lock", async () => {
