@@ -1,6 +1,6 @@
 import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import { updateTeam } from "../../team/config/config.ts";
-import { lookUpMember } from "../../team/members/members.ts";
+import { lookUpMember, withReplaced } from "../../team/members/members.ts";
 import { renewLeases } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
 import { takeOverFromPreviousProcess } from "../ending/clear-previous-start.ts";
@@ -17,8 +17,7 @@ export async function completePaneRestart(ctx: OperationContext, name: string): 
   await updateTeam(ref, (config) => {
     const member = lookUpMember(config, name);
     if (member === undefined || readMetadata(member, "tasksToRestore") === undefined) return undefined;
-    const next = withMetadata(member, { tasksToRestore: undefined });
-    return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
+    return withReplaced(config, member, withMetadata(member, { tasksToRestore: undefined }));
   });
   return restored;
 }

@@ -52,6 +52,17 @@ export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): str
   return createHash("sha256").update(content).digest("hex").slice(0, 32);
 }
 
+/** Returns the key of an entry; undefined if it is unreadable. */
+export function entryKey(entry: unknown): string | undefined {
+  const message = readEntry(entry);
+  return message && messageKey(message);
+}
+
+/** Returns when a message was sent, in milliseconds since the epoch; 0 for an invalid time. */
+export function sentAt({ timestamp }: InboxMessage): number {
+  return Date.parse(timestamp) || 0;
+}
+
 /** Maximum characters that a recovery may read, as a multiple of the text's length: it must end in any garbage. */
 const MAX_READ = 100;
 const BLANK = /^[\s\],]*$/;

@@ -3,7 +3,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../config/config.ts";
 import { readPlace, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
-import { messageKey, readEntry } from "./inbox-format.ts";
+import { entryKey, messageKey } from "./inbox-format.ts";
 import { readJournal } from "./journal.ts";
 
 /**
@@ -25,7 +25,7 @@ export function restoreFromJournal(ref: TeamRef, agent: string, saved: readonly 
   if (!isJournalled(ref, agent)) return [...saved];
   const known = readJournal(ref, agent);
   const positions = new Map([...known.keys()].map((id, at) => [id, at]));
-  const keys = saved.map(keyOf);
+  const keys = saved.map(entryKey);
   const present = new Set(keys);
   const lost = [...known.values()].flatMap(({ id, state, message }): InboxMessage[] =>
     state === "queued" && message !== undefined && !present.has(id) ? [{ ...message, read: false }] : [],
@@ -42,9 +42,4 @@ export function restoreFromJournal(ref: TeamRef, agent: string, saved: readonly 
     all.push(entry);
   }
   return [...all, ...lost.slice(next)];
-}
-
-function keyOf(entry: unknown): string | undefined {
-  const message = readEntry(entry);
-  return message && messageKey(message);
 }

@@ -5,7 +5,7 @@ import { entryOf, listDir, readText, removeFile } from "../../os/files/fs.ts";
 import { appendJsonLines } from "../../store/jsonl.ts";
 import { copiesOf } from "../../store/quarantine.ts";
 import type { TeamRef } from "../ref.ts";
-import { messageKey, readEntry, recover, withTime } from "./inbox-format.ts";
+import { entryKey, readEntry, recover, withTime } from "./inbox-format.ts";
 import { readJournal } from "./journal.ts";
 
 /** The number of copies of a broken inbox that are always kept: the newest. */
@@ -78,24 +78,19 @@ export function dropSettledCopies(ref: TeamRef, agent: string, entries: readonly
   const journal = [...readJournal(ref, agent).values()];
   const known = new Set([
     ...journal.map(({ id }) => id),
-    ...entries.map(keyOf),
+    ...entries.map(entryKey),
     ...[...journal.map(({ message }) => message), ...entries].map(contentOf),
   ]);
   // An unreadable entry has no key: it may be in its copy only.
   known.delete(undefined);
   // A message without a time has another one in its copy than in the inbox.
-  const isKnown = (entry: unknown): boolean => known.has(keyOf(entry) ?? contentOf(entry));
+  const isKnown = (entry: unknown): boolean => known.has(entryKey(entry) ?? contentOf(entry));
   for (const copy of old) {
     const { entries: saved, damage } = recover(readText(copy) ?? "");
     if (!saved.every(isKnown)) continue;
     keepBadEntries(ref, agent, damage);
     removeFile(copy);
   }
-}
-
-function keyOf(entry: unknown): string | undefined {
-  const message = readEntry(entry);
-  return message && messageKey(message);
 }
 
 /** Identifies a message by its sender and text, whatever its time; undefined for an unreadable entry. */

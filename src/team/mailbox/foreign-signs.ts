@@ -6,7 +6,7 @@ import type { InboxMessage } from "../../schema/inbox.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { jsonLinesBackwards } from "../../store/jsonl.ts";
 import { peekInbox } from "../inbox/inbox-file.ts";
-import { messageKey } from "../inbox/inbox-format.ts";
+import { messageKey, sentAt } from "../inbox/inbox-format.ts";
 import type { ForeignFacts, TurnEnd } from "../members/judge-foreign.ts";
 import type { TeamRef } from "../ref.ts";
 
@@ -67,13 +67,8 @@ function isFrom({ from }: InboxMessage, name: string): boolean {
   return splitAddress(from).name === name;
 }
 
-/** Milliseconds since the epoch; 0 for an invalid time. */
-function timeOf({ timestamp }: InboxMessage): number {
-  return Date.parse(timestamp) || 0;
-}
-
 function newer(messages: Iterable<InboxMessage>, joinedAt: number): InboxMessage[] {
-  return [...messages].filter((message) => timeOf(message) >= joinedAt).sort((a, b) => timeOf(a) - timeOf(b));
+  return [...messages].filter((message) => sentAt(message) >= joinedAt).sort((a, b) => sentAt(a) - sentAt(b));
 }
 
 function signsOfSent(
@@ -84,7 +79,7 @@ function signsOfSent(
   let agreedToStop = false;
   for (const message of messages) {
     const protocol = authenticProtocol(message, LEAD_NAME);
-    const at = timeOf(message);
+    const at = sentAt(message);
     agreedToStop = protocol?.type === "shutdown_approved";
     if (protocol?.type !== "idle_notification") {
       saidAt = at;
@@ -103,8 +98,8 @@ function signsOfReceived(messages: readonly InboxMessage[]): Pick<ForeignSigns, 
   let continuedAt: number | undefined;
   for (const message of messages) {
     const type = parseProtocol(message.text)?.type ?? "";
-    if (CONTINUES.has(type)) continuedAt = timeOf(message);
-    if (!STARTS_NOTHING.has(type)) taken.push(timeOf(message));
+    if (CONTINUES.has(type)) continuedAt = sentAt(message);
+    if (!STARTS_NOTHING.has(type)) taken.push(sentAt(message));
   }
   return { taken, continuedAt };
 }

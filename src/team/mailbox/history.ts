@@ -4,7 +4,7 @@ import type { DeliveryState, InboxMessage, JournalLine } from "../../schema/inbo
 import { sameName, splitAddress } from "../../schema/names.ts";
 import { readJsonLines } from "../../store/jsonl.ts";
 import { peekInbox } from "../inbox/inbox-file.ts";
-import { messageKey } from "../inbox/inbox-format.ts";
+import { messageKey, sentAt } from "../inbox/inbox-format.ts";
 import { isJournalled } from "../inbox/inbox-recovery.ts";
 import { furthest, readJournal, statesOf } from "../inbox/journal.ts";
 import { livenessOfAgent } from "../records/read-records.ts";
@@ -30,12 +30,7 @@ interface HistoryFilter {
 function matches(view: MessageView, { unread, from, since }: HistoryFilter): boolean {
   if (unread && view.read) return false;
   if (from !== undefined && !sameName(splitAddress(view.from).name, splitAddress(from).name)) return false;
-  return since === undefined || timeOf(view) >= since;
-}
-
-/** Milliseconds since the epoch; 0 for an invalid time. */
-function timeOf({ timestamp }: InboxMessage): number {
-  return Date.parse(timestamp) || 0;
+  return since === undefined || sentAt(view) >= since;
 }
 
 /**
@@ -73,7 +68,7 @@ export async function history(
     )
     .map((view) => withLastWords(ref, agent, view))
     .filter((view) => matches(view, filter))
-    .sort((a, b) => timeOf(a) - timeOf(b));
+    .sort((a, b) => sentAt(a) - sentAt(b));
 }
 
 /** True if the agent's process is known to have ended: no turn is running, and the next start continues the last one. */

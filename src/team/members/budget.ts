@@ -6,7 +6,7 @@ import { sumOf } from "../../schema/tokens.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
 import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
-import { findMember, lookUpMember } from "./members.ts";
+import { findMember, lookUpMember, withReplaced } from "./members.ts";
 
 const NOTHING: SpentAmount = { tokens: 0, costUsd: 0 };
 
@@ -71,7 +71,7 @@ export async function setLimits(ref: TeamRef, name: string | undefined, limits: 
   await updateTeam(ref, (config) => {
     if (name === undefined) return merged(config);
     const member = findMember(config, name);
-    return { ...config, members: config.members.map((one) => (one === member ? merged(member) : one)) };
+    return withReplaced(config, member, merged(member));
   });
 }
 

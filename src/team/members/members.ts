@@ -153,7 +153,7 @@ export async function patchMember(
       ([key, value]) => value !== undefined && JSON.stringify(member[key]) !== JSON.stringify(value),
     );
     if (fields.length === 0) return undefined;
-    return replaced(current, member, { ...member, ...Object.fromEntries(fields) });
+    return withReplaced(current, member, { ...member, ...Object.fromEntries(fields) });
   });
   return findMember(config, name);
 }
@@ -162,7 +162,7 @@ export async function patchMember(
 export async function changeMetadata(ref: TeamRef, name: string, change: MetadataChange): Promise<void> {
   await updateTeam(ref, (config) => {
     const member = findMember(config, name);
-    return replaced(config, member, withMetadata(member, change));
+    return withReplaced(config, member, withMetadata(member, change));
   });
 }
 
@@ -225,7 +225,8 @@ export function withoutHidden(config: TeamConfig, panes: ReadonlySet<string>): T
   return { ...config, hiddenPaneIds: config.hiddenPaneIds.filter((id) => !panes.has(id)) };
 }
 
-function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): TeamConfig {
+/** Returns the config with the next version of one member. */
+export function withReplaced(config: TeamConfig, member: TeamMember, next: TeamMember): TeamConfig {
   return { ...config, members: config.members.map((other) => (other === member ? next : other)) };
 }
 

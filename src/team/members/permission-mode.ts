@@ -4,7 +4,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
-import { findMember } from "./members.ts";
+import { findMember, withReplaced } from "./members.ts";
 
 /** Returns the mode that a member received while it worked, from an approved plan or a request of the lead. */
 export function grantedMode(member: TeamMember): PermissionMode | undefined {
@@ -37,7 +37,7 @@ export async function setMode(ref: TeamRef, name: string, mode: PermissionMode):
       { ...member, mode },
       { modeBefore: before, ...(!isLead && { grantedMode: mode }) },
     );
-    return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
+    return withReplaced(config, member, next);
   });
 }
 
@@ -67,6 +67,6 @@ export async function recordTurnStart(
     const kept = member.name === LEAD_NAME ? undefined : (mode ?? grantedMode(member));
     if (member.isActive === true && grantedMode(member) === kept) return undefined;
     const next = withMetadata({ ...member, isActive: true }, { grantedMode: kept });
-    return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
+    return withReplaced(config, member, next);
   });
 }
