@@ -110,6 +110,14 @@ export async function reportRepairs(
   }
 }
 
+/** True for the error of a message whose recipient has left the team, or never was a member. */
+export function hasNoRecipient(error: unknown): boolean {
+  return (
+    error instanceof TeamError &&
+    (error.code === "RECIPIENT_NOT_FOUND" || error.code === "RECIPIENT_INACTIVE")
+  );
+}
+
 /** Creates the inbox entry, well formed, with secrets redacted as in every file that `teams` writes. */
 function compose(config: TeamConfig, mail: OutgoingMessage, clock: Clock): InboxMessage {
   const sender = lookUpMember(config, mail.from);
