@@ -202,11 +202,17 @@ export interface Group {
   drop(): void;
 }
 
-/** Records that a staged file contains these changes. */
+/** Records that a staged file contains these changes. @throws a system error; then there is no record */
 export function recordGroup(path: string, staged: string, changes: readonly WaitingChange[]): Group {
   const directory = directoryOf(path);
   const record = join(directory, `${GROUP}${basename(staged)}`);
-  writeNew(record, changes.map(({ name }) => `${name}\n`).join(""), undefined, false);
+  try {
+    writeNew(record, changes.map(({ name }) => `${name}\n`).join(""), undefined, false);
+  } catch (error) {
+    // The staged file is discarded next. A record without one means that the changes are in the file.
+    removeFile(record);
+    throw error;
+  }
   return {
     isWhole: () => changes.every(({ name }) => entryOf(join(directory, name)) !== undefined),
     confirm: () => {

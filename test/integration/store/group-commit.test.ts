@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import fs, { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type StagedFile, stageFile } from "../../../src/os/files/atomic-write.ts";
 import { type Group, PostedChange, recordGroup, takeWaiting } from "../../../src/store/group-commit.ts";
 import { deadTemporaries } from "../../../src/store/stale-locks.ts";
@@ -73,6 +74,25 @@ test("a posted change › is not made if it was abandoned, even if others of its
   recordGroup(path, staged.temporary, changes);
   expect([change.abandon(), other.abandon()]).toEqual([false, false]);
   staged.discard();
+});
+
+test("a posted change › is not made if the disk was full when its group was recorded", () => {
+  const { path, change } = posted();
+  const changes = waiting(path);
+  const staged = stageFile(path, "new");
+  const { writeSync } = fs;
+  const use = (write: typeof writeSync): void => {
+    fs.writeSync = write;
+    syncBuiltinESMExports();
+  };
+  onTestFinished(() => use(writeSync));
+  use(() => {
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  });
+  expect(() => recordGroup(path, staged.temporary, changes)).toThrow("ENOSPC");
+  use(writeSync);
+  staged.discard();
+  expect(change.abandon()).toBe(false);
 });
 
 test("a dead holder's group › is finished by the next holder: confirmed after the rename, dropped before", () => {
