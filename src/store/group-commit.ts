@@ -196,7 +196,7 @@ function isAcknowledged(name: string): boolean {
 export interface Group {
   /** Returns whether all these processes still wait. Call it right before the rename. */
   isWhole(): boolean;
-  /** Acknowledges the changes. Call it in the same turn, once the renamed file is on disk. */
+  /** Acknowledges the changes; the next holder repeats what the system refuses. Call it in the same turn, once the file is on disk. */
   confirm(): void;
   /** Call it before the staged file is discarded, instead of `confirm`. */
   drop(): void;
@@ -216,8 +216,13 @@ export function recordGroup(path: string, staged: string, changes: readonly Wait
   return {
     isWhole: () => changes.every(({ name }) => entryOf(join(directory, name)) !== undefined),
     confirm: () => {
-      for (const { name } of changes) acknowledge(path, name);
-      removeFile(record);
+      try {
+        for (const { name } of changes) acknowledge(path, name);
+        removeFile(record);
+      } catch (error) {
+        // The changes are made: an error would say that they are not. The record stays, so the next holder finishes the group.
+        if (!isSystemError(error)) throw error;
+      }
     },
     drop: () => {
       removeFile(record);

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type StagedFile, stageFile } from "../../../src/os/files/atomic-write.ts";
 import { type Group, PostedChange, recordGroup, takeWaiting } from "../../../src/store/group-commit.ts";
 import { deadTemporaries } from "../../../src/store/stale-locks.ts";
+import { failingRenames } from "../../support/files/failing-renames.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const ACCEPTS = () => true;
@@ -38,6 +39,19 @@ test("a posted change › is made once the holder of the queue confirms it, and 
   group.confirm();
   expect(change.isMade()).toBe(true);
   expect(readdirSync(dirname(path))).toEqual(["f"]);
+});
+
+test("a posted change › is confirmed by the next holder if the holder that made it cannot", () => {
+  const { path, change } = posted();
+  const { staged, group } = grouped(path);
+  staged.commit();
+  staged.settle();
+  const restore = failingRenames((_from, to) => to.endsWith(".done"));
+  group.confirm();
+  expect(change.isMade()).toBe(false);
+  restore();
+  expect(waiting(path)).toEqual([]);
+  expect(change.isMade()).toBe(true);
 });
 
 test("a posted change › can be abandoned until the rename, and then its group is not written", () => {
