@@ -285,10 +285,16 @@ function renameIfThere(from: string, to: string): boolean {
   }
 }
 
-/** Returns whether a temporary file belongs to a group that is not finished: only the holder of the queue may remove it then. */
+/**
+ * Returns whether a temporary file belongs to a group that is not finished: only the holder of the queue may remove it then. Without
+ * a voided file, its group would count as made.
+ */
 export function isGrouped(temporary: string): boolean {
-  const file = /^\.(.+)\.[1-9][0-9]*\.[0-9a-z]+\.tmp$/.exec(basename(temporary))?.[1] ?? "";
-  return (
-    entryOf(join(directoryOf(join(dirname(temporary), file)), `${GROUP}${basename(temporary)}`)) !== undefined
-  );
+  const name = basename(temporary);
+  return [name, name.replace(/^\.void\./, ".")].some((staged) => hasRecord(dirname(temporary), staged));
+}
+
+function hasRecord(directory: string, staged: string): boolean {
+  const file = /^\.(.+)\.[1-9][0-9]*\.[0-9a-z]+\.tmp$/.exec(staged)?.[1] ?? "";
+  return entryOf(join(directoryOf(join(directory, file)), `${GROUP}${staged}`)) !== undefined;
 }

@@ -1,6 +1,6 @@
 import fs, { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type StagedFile, stageFile } from "../../../src/os/files/atomic-write.ts";
 import { type Group, PostedChange, recordGroup, takeWaiting } from "../../../src/store/group-commit.ts";
@@ -145,4 +145,20 @@ test("a staged file of an unfinished group › is not removed by a repair", () =
   expect(deadTemporaries(dirname(path))).toEqual([stale]);
   group.drop();
   expect(deadTemporaries(dirname(path)).toSorted()).toEqual([staged.temporary, stale].toSorted());
+});
+
+test("a voided staged file of an unfinished group › is not removed by a repair", () => {
+  const { path, change } = posted();
+  const other = new PostedChange(path);
+  other.post("x");
+  const changes = waiting(path);
+  const staged = stageFile(path, "new");
+  const group = recordGroup(path, staged.temporary, changes);
+  expect(change.abandon()).toBe(false);
+  const voided = join(dirname(path), `.void${basename(staged.temporary)}`);
+  utimesSync(voided, 1, 1);
+  expect(deadTemporaries(dirname(path))).toEqual([]);
+  expect(other.abandon()).toBe(false);
+  group.drop();
+  staged.discard();
 });
