@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { systemCode, TeamError } from "../../errors.ts";
+import { isFileAccessError, isSystemError, systemCode, TeamError } from "../../errors.ts";
 import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, listDir, removeTree, rename } from "../../os/files/fs.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
@@ -65,12 +65,22 @@ export function placeTeam(
     finishRemovals(ref);
     const similar = teamWithSimilarName(ref);
     if (similar === undefined && !taskListExists(ref) && place(ref)) {
-      ensureDir(ref.paths.tasks);
-      replaceFile(ref.paths.taskLock, "");
+      createTaskList(ref);
       return ref;
     }
     if (!unique) throw teamExistsError(similar ?? ref);
     taken.push(ref.team);
+  }
+}
+
+/** Creates an empty task list. If the system refuses, the first task creates the directory: the team exists already. */
+function createTaskList({ paths }: TeamRef): void {
+  try {
+    ensureDir(paths.tasks);
+    replaceFile(paths.taskLock, "");
+  } catch (error) {
+    // Adding a task reports the cause, unless it is gone by then.
+    if (!isFileAccessError(error) && !isSystemError(error)) throw error;
   }
 }
 

@@ -77,6 +77,14 @@ test("createTeamFiles › succeeds once for ten concurrent callers", async () =>
   expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
+test("createTeamFiles › creates the team even if its task list cannot be created; the first task creates that", async () => {
+  const restore = failingRenames((_from, to) => to.endsWith("/.lock"));
+  const ref = await createTeamFiles(testHome(), NEW);
+  restore();
+  rmSync(ref.paths.tasks, { recursive: true });
+  expect(await createTask(ref, { subject: "s" })).toMatchObject({ id: "1" });
+});
+
 test("createTeamFiles › leaves another program's task list of that name alone (S76)", async () => {
   const home = testHome();
   const tasks = join(home.root, "tasks", "my-team");
