@@ -199,12 +199,7 @@ async function leaveFree({ heldMs, since }: Queue): Promise<void> {
   if (rest > FREE.min) await pause(rest);
 }
 
-function releaseLock(
-  path: string,
-  isDone: boolean,
-  entry: string,
-  lock: Pick<OwnerLock, "release">,
-): void {
+function releaseLock(path: string, isDone: boolean, entry: string, lock: Pick<OwnerLock, "release">): void {
   try {
     lock.release();
   } catch (error) {
