@@ -85,8 +85,9 @@ export async function addTask(
 async function withPresentOwner(ref: TeamRef, task: Task, owner: string | undefined): Promise<Task> {
   const hasLeft = (name: string): boolean => lookUpMember(readTeam(ref), name) === undefined;
   if (!owner || !hasLeft(owner)) return task;
-  await unassignTasks(ref, { name: owner, tasks: [task.id] }, () => hasLeft(owner));
-  return getTask(ref, task.id);
+  const ended = { name: owner, tasks: [task.id] };
+  const [unassigned = task] = await unassignTasks(ref, ended, () => hasLeft(owner));
+  return unassigned;
 }
 
 /** @throws TeamError AGENT_NOT_FOUND for the reviewer, INVALID_INPUT for a pattern */
