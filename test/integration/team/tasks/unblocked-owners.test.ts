@@ -48,7 +48,7 @@ test("deleting a task › keeps a notification that cannot be sent, for the next
   const ref = await withTasks(["a"], { subject: "1" }, { subject: "2", owner: "a", blockedBy: ["1"] });
   const inbox = ref.paths.inbox("a");
   rmSync(inbox);
-  // No user can rename a file over a directory.
+  // No user, not even root, can read a directory as a file.
   mkdirSync(inbox);
   await expect(updateTask(ref, LEAD_NAME, "1", { status: "deleted" })).rejects.toMatchObject({
     message: expect.stringContaining("Task #2 was changed, but a could not be notified"),
