@@ -1,11 +1,9 @@
 import { basename, dirname, join } from "node:path";
 import { isSystemError, systemErrorCode, TeamError } from "../../errors.ts";
-import { pauseSync } from "../../os/clock.ts";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../../os/files/fs.ts";
-import { ownIdentity } from "../../os/process/identity.ts";
-import { ownerLiveness, ownerOf, ownerRecord } from "../../store/owner-lock.ts";
+import { ownerRecord } from "../../store/owner-lock.ts";
 import { operand, shellWord } from "../../text/shell-quote.ts";
 import type { TeamRef } from "../ref.ts";
 import { readTeam } from "./config.ts";
@@ -117,37 +115,21 @@ function leftFilesError(
   });
 }
 
-/** Maximum milliseconds to wait for a process between its two renames: they follow at once, unless it was stopped or has failed. */
-const RENAMING_MS = 1_000;
-const POLL_MS = 5;
-
 /**
  * Finishes removals of this name that failed, or that killed processes left, before the name is used again.
- * @param wait waits for a process that is removing the team now, in milliseconds
  * @throws TeamError STORAGE_ERROR or PERMISSION_DENIED, naming the paths that could not be removed
  */
-export function finishRemovals(ref: TeamRef, wait: (ms: number) => void = pauseSync): void {
+export function finishRemovals(ref: TeamRef): void {
   const prefix = trashName(ref, "");
   const places = [ref.paths.dir, ref.paths.tasks].map((path) => dirname(path));
   const names = places.flatMap((place) => listDir(place)).filter((name) => name.startsWith(prefix));
   for (const name of new Set(names)) {
-    const owner = name.slice(prefix.length);
-    const trash = trashOf(ref, owner);
-    const isHalf = (): boolean =>
-      entryOf(trash.dir) !== undefined &&
-      entryOf(trash.tasks) === undefined &&
-      entryOf(ref.paths.config) === undefined;
-    // That process renames the tasks next: if they were gone by then, it would take those of a new team.
-    for (let ms = 0; ms < RENAMING_MS && isHalf() && isOtherProcess(owner); ms += POLL_MS) wait(POLL_MS);
-    if (isHalf()) finishMove(ref, trash);
+    const trash = trashOf(ref, name.slice(prefix.length));
+    const isHalf = entryOf(trash.dir) !== undefined && entryOf(trash.tasks) === undefined;
+    if (isHalf && entryOf(ref.paths.config) === undefined) finishMove(ref, trash);
     emptyTrash(ref, [trash.dir, trash.tasks], leftByEarlierTeam);
   }
   emptyTrash(ref, leftoverTrashOf(ref), leftByEarlierTeam);
-}
-
-/** True for the record of another process that is alive. */
-function isOtherProcess(record: string): boolean {
-  return ownerLiveness(record) === "alive" && ownerOf(record)?.pid !== ownIdentity().pid;
 }
 
 function finishMove(ref: TeamRef, trash: Trash): void {
