@@ -8,7 +8,10 @@ import {
 } from "../../operations/approvals/approvals.ts";
 import type { OperationContext } from "../../operations/context.ts";
 
-/** Offers a request to the client. @returns the answer of the client's user; undefined if there is none */
+/**
+ * Offers a request to the client, until the signal withdraws it. May reject then.
+ * @returns the answer of the client's user; undefined if there is none
+ */
 export type OfferRequest = (
   request: ApprovalDetails,
   signal: AbortSignal,
@@ -62,7 +65,10 @@ export class SessionRequests {
     this.#offered.set(id, offer);
     this.#options.onChange(this.#offered.size, false);
     this.#ask(id, offer.signal)
-      .catch((error: unknown) => this.#report(id, error))
+      .catch((error: unknown) => {
+        // The offer of a withdrawn request rejects: the request was answered elsewhere, or the session has ended.
+        if (!offer.signal.aborted) this.#report(id, error);
+      })
       .finally(() => {
         this.#offered.delete(id);
         this.#options.onChange(this.#offered.size, this.#left.has(id));
