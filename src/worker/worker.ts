@@ -1,7 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import type { TaskFacts, TaskNotice } from "../agent/background/background-tasks.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permission.ts";
 import { messageOf } from "../errors.ts";
 import type { EventFacts, EventSubject } from "../schema/event.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -11,7 +10,7 @@ import type { IdleHook } from "./gates/idle-hook.ts";
 import type { PermissionRequests } from "./gates/permission-requests.ts";
 import type { PlanApproval } from "./gates/plan-approval.ts";
 import { ClientInput, stopsBetweenTools } from "./inbox/client-input.ts";
-import { InboundMessages, SHUTDOWN_REQUESTED } from "./inbox/inbound-messages.ts";
+import { InboundMessages } from "./inbox/inbound-messages.ts";
 import { TypedInput } from "./inbox/typed-input.ts";
 import type { WorkerEnd } from "./lifecycle.ts";
 import type { TeamRoster } from "./prompts/roster.ts";
@@ -210,12 +209,6 @@ export class Worker {
   /** Called by the agent and its subagents between tool calls: a turn stops there if {@link stopsBetweenTools} says so. */
   async betweenTools(by: "agent" | "subagent" = "agent"): Promise<"go" | "stop"> {
     return stopsBetweenTools(this.#context, by) ? "stop" : "go";
-  }
-
-  async askPermission(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
-    // The shutdown request has already refused the requests that were open when it arrived; this one came later.
-    if (this.#context.queue.hasShutdown) return { allowed: false, note: SHUTDOWN_REQUESTED };
-    return this.permissionRequests.ask(request, signal);
   }
 
   onEvent(event: AgentEvent): void {
