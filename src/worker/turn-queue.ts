@@ -258,8 +258,8 @@ export class ShutdownRequests {
 
   /** An answer also settles the requests before it: the model answers only the newest. */
   close(requestId: string): void {
-    const later = [...this.#open].indexOf(requestId) + 1;
-    this.#onChange(later < this.#open.size);
-    this.#open.delete(requestId);
+    const settled = [...this.#open].slice(0, [...this.#open].indexOf(requestId) + 1);
+    for (const id of settled) this.#open.delete(id);
+    this.#onChange(this.#open.size > 0);
   }
 }
