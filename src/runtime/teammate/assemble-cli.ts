@@ -129,7 +129,12 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   });
   if (isTyped(adapter.channel)) {
     const { followHooks } = await import("./follow-hooks.ts");
-    const unfollow = followHooks(ctx.ref, worker.name, (words) => agent.alerted(words));
+    const unfollow = followHooks(
+      ctx.ref,
+      worker.name,
+      (words) => agent.alerted(words),
+      (error) => note(messageOf(error)),
+    );
     parts.ends.push(async () => unfollow());
   }
   const openChannel = await channelOf(adapter.channel);
