@@ -6,7 +6,7 @@ import type { Agent } from "../../agent/agent.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
 import { agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
 import type { AgentSandbox } from "../../agent/sandbox/agent-sandbox.ts";
-import { messageOf } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import type { AgentFlags } from "../../launch/agent-flags.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
@@ -66,7 +66,7 @@ interface CliLead extends LeadTools {
 
 /**
  * Starts a third-party CLI as the agent of a worker: its turns run in the CLI, everything else is the worker's.
- * @throws TeamError SPAWN_FAILED, INVALID_INPUT
+ * @throws TeamError SPAWN_FAILED, INVALID_INPUT; INTERRUPTED if the signal aborts before the CLI starts
  */
 export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Agent> {
   const { ctx, worker, flags, sessionId, settings, lead, note } = parts;
@@ -164,7 +164,12 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   } else await checkVersion({ ...setup, signal: parts.signal, note });
   const before = readMetadata(member, "conversation");
   // The end of the process must not leave the CLI behind, even while it starts.
-  parts.signal.addEventListener("abort", () => void agent.end(), { once: true });
+  const end = (): void => {
+    agent.end().catch((error: unknown) => note(messageOf(error)));
+  };
+  parts.signal.addEventListener("abort", end, { once: true });
+  if (parts.signal.aborted)
+    throw new TeamError("INTERRUPTED", `${adapter.id} was not started: ${worker.name} is ending.`);
   // A startup dialog may be open before the channel knows it.
   const mayAsk = hasOwnScreen(adapter.channel) && !isTyped(adapter.channel);
   if (mayAsk) worker.setDialog(undefined, true);
