@@ -16,9 +16,9 @@ import type { WorkerEnd } from "./lifecycle.ts";
 import type { TeamRoster } from "./prompts/roster.ts";
 import { AgentActivity, type SubagentName } from "./reports/agent-activity.ts";
 import { recordBackground } from "./reports/background-record.ts";
-import type { TurnSummary, WorkSinceIdle } from "./turn/idle-notice.ts";
+import type { WorkSinceIdle } from "./turn/idle-notice.ts";
 import { Turns } from "./turn/turns.ts";
-import type { AgentAction, ShutdownRequests } from "./turn-queue.ts";
+import type { AgentAction, FollowTurn, ShutdownRequests } from "./turn-queue.ts";
 
 export interface WorkerOptions extends WorkerSetup {
   /** Called once, when the agent is first needed: its imports do not delay readiness. */
@@ -149,8 +149,8 @@ export class Worker {
   }
 
   /** Reports a turn that began without this worker: a person typed into the agent's own screen. */
-  observeTurn(result: Promise<TurnSummary>): void {
-    this.#context.queue.addOwnTurn(result, this.#context.wake);
+  observeTurn(follow: FollowTurn): void {
+    this.#context.queue.addOwnTurn(follow, this.#context.wake);
   }
 
   /** Lets a person act on the agent itself. @returns whether the action waits for the end of the running turn */

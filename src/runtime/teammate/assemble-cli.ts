@@ -110,9 +110,9 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     beforeTurn: (signal) => worker.budget.beforeCall(signal),
     exceedsBudget: () => worker.budget.stopsTurn(),
     limits: await accountLimits(adapter, { worker, env, model: flags.model, settings }),
-    onOwnTurn: (result) => {
+    onOwnTurn: (follow) => {
       lead?.onOwnTurn();
-      worker.observeTurn(result);
+      worker.observeTurn(follow);
     },
     hidesTurnEnds: isTyped(adapter.channel),
     onAlert: (text) => worker.reportAlert(text),

@@ -122,11 +122,11 @@ export class Turns {
 
   /** Reports a turn that began without this worker, until its end. @returns whether there was one */
   async observe(): Promise<boolean> {
-    const result = this.#context.queue.takeOwnTurn();
-    if (result === undefined) return false;
-    await this.#inTurn({ keys: [newUuid()], messages: 0, answersShutdown: false }, async () => {
+    const follow = this.#context.queue.takeOwnTurn();
+    if (follow === undefined) return false;
+    await this.#inTurn({ keys: [newUuid()], messages: 0, answersShutdown: false }, (signal) => {
       this.#context.status.report("turn_started", "works on what a person typed");
-      return result;
+      return follow(signal);
     });
     return true;
   }
