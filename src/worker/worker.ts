@@ -112,8 +112,10 @@ export class Worker {
     if (signal.aborted) onAbort();
     status.report("ready");
     events.record({ type: "agent", what: "started" });
-    const reading = this.#inbound.reader.run();
+    let reading: Promise<void> | undefined;
     try {
+      this.#turns.restoreWaits();
+      reading = this.#inbound.reader.run();
       await startAgent(this.#context);
       await this.#loop();
     } finally {
