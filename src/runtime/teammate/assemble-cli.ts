@@ -175,7 +175,14 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   if (mayAsk) worker.setDialog(undefined, true);
   const conversation = await agent.start((events) => openChannel(setup, events), before);
   if (mayAsk) worker.setDialog(undefined);
-  if (conversation !== before) await changeMetadata(ctx.ref, worker.name, { conversation });
+  if (conversation !== before) {
+    // The CLI runs already, and works without the record.
+    await changeMetadata(ctx.ref, worker.name, { conversation }).catch((error: unknown) =>
+      note(
+        `the conversation of ${adapter.id} was not recorded, so a restart begins a new one: ${messageOf(error)}`,
+      ),
+    );
+  }
   return agent;
 }
 
