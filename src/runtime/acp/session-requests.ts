@@ -65,10 +65,7 @@ export class SessionRequests {
     this.#offered.set(id, offer);
     this.#options.onChange(this.#offered.size, false);
     this.#ask(id, offer.signal)
-      .catch((error: unknown) => {
-        // The offer of a withdrawn request rejects: the request was answered elsewhere, or the session has ended.
-        if (!offer.signal.aborted) this.#report(id, error);
-      })
+      .catch((error: unknown) => this.#report(id, error))
       .finally(() => {
         this.#offered.delete(id);
         this.#options.onChange(this.#offered.size, this.#left.has(id));
@@ -77,7 +74,12 @@ export class SessionRequests {
 
   async #ask(id: string, signal: AbortSignal): Promise<void> {
     const { ctx, offer } = this.#options;
-    const answer = await offer(await approvalDetails(ctx.ref, id), signal);
+    const details = await approvalDetails(ctx.ref, id);
+    const answer = await offer(details, signal).catch((error: unknown) => {
+      // The offer of a withdrawn request rejects: the request was answered elsewhere, or the session has ended.
+      if (signal.aborted) return undefined;
+      throw error;
+    });
     if (signal.aborted) return;
     if (answer === undefined) this.#left.add(id);
     else await answerApproval(ctx, id, answer);

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import type { ApprovalAnswer, ApprovalDetails } from "../../../../src/operations/approvals/approvals.ts";
-import { ownIdentity } from "../../../../src/os/process/identity.ts";
 import { SessionRequests } from "../../../../src/runtime/acp/session-requests.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
@@ -65,7 +64,7 @@ it("SessionRequests › withdraws a request that is answered elsewhere, without 
   requests.check();
   await eventually("the offer", () => offered.length === 1);
   // Restarted elsewhere.
-  writeStatus(ref, "ada", statusOf({ state: "idle", process: ownIdentity() }));
+  writeStatus(ref, "ada", statusOf());
   requests.check();
   await eventually("the end of the offer", () => left.length === 1);
   expect([left, problems]).toEqual([[false], []]);
