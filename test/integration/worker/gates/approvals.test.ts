@@ -611,12 +611,12 @@ describe("plan approval (S64)", () => {
   });
 
   it.each([
-    ["message", "agent"],
-    ["file", "agent"],
-    ["message", "CLI"],
-    ["file", "CLI"],
+    ["message", "an agent of ours"],
+    ["file", "an agent of ours"],
+    ["message", "a CLI"],
+    ["file", "a CLI"],
   ])(
-    "given while the member was stopped is applied by its next process (recorded as %s, of an %s)",
+    "given while the member was stopped is applied by its next process (recorded as %s, of %s)",
     async (channel, program) => {
       const { ref, dev, request } = await waiting();
       await dev.stop();
@@ -628,7 +628,7 @@ describe("plan approval (S64)", () => {
         mode: "plan",
         modeAfterPlan: "bypassPermissions",
         turns: planned() as [],
-        ...(program === "CLI" && { wrap: likeCli }),
+        ...(program === "a CLI" && { wrap: likeCli }),
       });
       await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
       expect(again.inputs).toHaveLength(2);
