@@ -45,8 +45,11 @@ export interface ChannelAgentOptions {
   /** Called after each report of usage. @returns whether a budget is used up, so that the running turn must stop */
   readonly exceedsBudget: () => Promise<boolean>;
   readonly limits: AccountLimits;
-  /** Called for a turn that a person began in the CLI's own screen. */
-  readonly onOwnTurn: (result: Promise<TurnResult>) => void;
+  /**
+   * Called for a turn that a person began in the CLI's own screen.
+   * @param follow returns the turn's result; its signal interrupts the turn
+   */
+  readonly onOwnTurn: (follow: (signal: AbortSignal) => Promise<TurnResult>) => void;
   /** Asks a person a question of the CLI. Rejects when the signal aborts; undefined: the person declined. */
   readonly askQuestion: (question: ChannelQuestion, signal: AbortSignal) => Promise<string | undefined>;
   /** Called when a dialog that only a person can answer opens or closes. */

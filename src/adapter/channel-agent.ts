@@ -22,7 +22,7 @@ import type { ChannelAgentOptions } from "./channel-agent-options.ts";
 import { permitRequest } from "./permit-request.ts";
 import { CurrentTurn } from "./turns/current-turn.ts";
 import { deliverText } from "./turns/deliver-text.ts";
-import { interruptOnAbort } from "./turns/interrupt-turn.ts";
+import { followTurn, interruptOnAbort } from "./turns/interrupt-turn.ts";
 import { hasTakenInput, inputMessage, missedTexts, newestTexts } from "./turns/missed-inputs.ts";
 import { CONTINUE, CONTINUE_WITH_TEXT, NEVER_BEGAN, OpenTurn, recordEnd } from "./turns/open-turn.ts";
 import { TurnPauses } from "./turns/turn-pauses.ts";
@@ -42,6 +42,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
   readonly #tools = new Map<string, string>();
   #channel: Channel | undefined;
   readonly #turns = new CurrentTurn();
+  /** The newest turn that a person began. */
+  #ownTurn: OpenTurn | undefined;
   #failure: TeamError | undefined;
   /** The CLI has ended without being asked to. */
   #hasEnded = false;
@@ -103,6 +105,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
 
   async end(): Promise<void> {
     await this.#channel?.end();
+    // A CLI that was ended does not report the end of its turn.
+    this.#ownTurn?.settle({ outcome: "interrupted" });
     await this.#conversation.close();
   }
 
@@ -195,7 +199,9 @@ export class ChannelAgent implements Agent, ChannelEvents {
     if (this.#turns.open !== undefined) return;
     const turn = this.#open("");
     this.#turns.begin(turn);
-    this.#options.onOwnTurn(turn.result);
+    this.#ownTurn = turn;
+    const running = { turn, pauses: this.#pauses, channel: this.#channel };
+    this.#options.onOwnTurn((signal) => followTurn(running, signal, this.#options));
   }
 
   text(piece: string): void {

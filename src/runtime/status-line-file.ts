@@ -4,7 +4,7 @@ import type { OperationContext } from "../operations/context.ts";
 import { teamStatus } from "../operations/status.ts";
 import { after, steadyNow } from "../os/clock.ts";
 import { ensureOwnDirectory } from "../os/files/app-directories.ts";
-import { replaceFile } from "../os/files/atomic-write.ts";
+import { makeDirBelow, replaceFile } from "../os/files/atomic-write.ts";
 import { isMissing, readText, removeFile } from "../os/files/fs.ts";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
 import { teamExists } from "../team/config/config.ts";
@@ -115,6 +115,8 @@ class LineFile implements StatusLineFile {
   #watch(): void {
     if (this.#watches.length > 0) return;
     const { paths } = this.#ctx.ref;
+    // Created now: otherwise no request would be noticed in a team that has never had one.
+    makeDirBelow(paths.dir, paths.requests);
     const directories = [paths.tasks, paths.requests, dirname(paths.agent(this.#options.own).run)];
     this.#watches = directories.flatMap((directory) => {
       const watch = watchDirectory(directory, () => this.changed());

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { type Clock, systemClock } from "../os/clock.ts";
+import { systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { ensureDir } from "../os/files/fs.ts";
 import { replaceRecordLink } from "../os/files/symlinks.ts";
@@ -20,7 +20,6 @@ export interface DebugLogOptions {
   readonly root: string;
   readonly sessionId: string;
   readonly env: Env;
-  readonly clock?: Clock;
   /** Receives the first error; nothing is written after it. */
   problem(error: unknown): void;
 }
@@ -32,7 +31,7 @@ const MAX_LINE = 2_000;
 
 /** Opens the debug log of a session; undefined unless the environment asks for it. The link `latest` points to the newest log. */
 export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
-  const { root, sessionId, env, clock = systemClock, problem } = options;
+  const { root, sessionId, env, problem } = options;
   if (!wantsDebugLog(env)) return undefined;
   const path = debugPath(root, sessionId);
   const secrets = secretsOf(env);
@@ -42,7 +41,7 @@ export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
     // Redact before truncating: a truncated secret would not be recognised.
     const line = cutText(redactText(text, secrets).replace(/\s+/g, " ").trim(), MAX_LINE);
     try {
-      appendRotating(path, `${new Date(clock.now()).toISOString()} ${line}\n`, MAX_BYTES);
+      appendRotating(path, `${new Date(systemClock.now()).toISOString()} ${line}\n`, MAX_BYTES);
     } catch (error) {
       isBroken = true;
       problem(error);

@@ -6,20 +6,20 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
 }
 
+export type WaitOutcome = "rung" | "timeout" | "aborted";
+
 /**
  * Wakes a waiting process. A bell carries no data, and a ring may be lost, duplicated or early: the file is the message.
  * Open the bell, then read the file, then wait: a ring after the last `wait` ends the next one at once.
  */
 export interface Bell {
-  wait(options?: WaitOptions): Promise<"rung" | "timeout" | "aborted">;
+  wait(options?: WaitOptions): Promise<WaitOutcome>;
   /** Releases the resources; a pending wait ends as aborted. May be called twice. */
   close(): void;
 }
 
 /** The result of a ring. `unheard`: no process has the bell open, which is not an error. */
 export type RingResult = "rung" | "unheard";
-
-type Outcome = "rung" | "timeout" | "aborted";
 
 /**
  * A bell that this process rings itself, and the base of the other kinds. Rings without a waiter are kept as a single one; a ring
@@ -29,7 +29,7 @@ type Outcome = "rung" | "timeout" | "aborted";
 export class ManualBell implements Bell {
   private rung = false;
   private closed = false;
-  private readonly waiting = new Set<(outcome: Outcome) => void>();
+  private readonly waiting = new Set<(outcome: WaitOutcome) => void>();
   private readonly release: () => void;
 
   constructor(release: () => void) {
@@ -42,7 +42,7 @@ export class ManualBell implements Bell {
     this.wake("rung");
   }
 
-  wait({ signal, timeoutMs }: WaitOptions = {}): Promise<Outcome> {
+  wait({ signal, timeoutMs }: WaitOptions = {}): Promise<WaitOutcome> {
     if (this.closed || signal?.aborted) return Promise.resolve("aborted");
     if (this.rung) {
       this.rung = false;
@@ -51,7 +51,7 @@ export class ManualBell implements Bell {
     return new Promise((resolve) => {
       const cancel = timeoutMs === undefined ? undefined : after(timeoutMs, () => end("timeout"));
       const onAbort = (): void => end("aborted");
-      const end = (outcome: Outcome): void => {
+      const end = (outcome: WaitOutcome): void => {
         cancel?.();
         signal?.removeEventListener("abort", onAbort);
         this.waiting.delete(end);
@@ -70,7 +70,7 @@ export class ManualBell implements Bell {
     this.release();
   }
 
-  private wake(outcome: Outcome): void {
+  private wake(outcome: WaitOutcome): void {
     for (const end of [...this.waiting]) end(outcome);
   }
 }
@@ -88,7 +88,7 @@ export function anyBell(bells: readonly Bell[]): Bell {
 async function waitForAny(
   bells: readonly Bell[],
   { signal, timeoutMs }: WaitOptions = {},
-): Promise<"rung" | "timeout" | "aborted"> {
+): Promise<WaitOutcome> {
   const others = new AbortController();
   const stop = (): void => others.abort();
   if (signal?.aborted) return "aborted";

@@ -1,4 +1,4 @@
-import type { Bell, WaitOptions } from "./bell.ts";
+import type { Bell, WaitOptions, WaitOutcome } from "./bell.ts";
 import { type FifoBell, openFifoBell, ring } from "./fifo-bell.ts";
 import { holdLifeline } from "./lifeline.ts";
 
@@ -53,7 +53,7 @@ class DurableBell implements Bell {
     }
   }
 
-  async wait(options: WaitOptions = {}): Promise<"rung" | "timeout" | "aborted"> {
+  async wait(options: WaitOptions = {}): Promise<WaitOutcome> {
     await this.#restore();
     return this.#closed || this.#bell === undefined ? "aborted" : this.#bell.wait(options);
   }

@@ -1,25 +1,18 @@
 import { after } from "../os/clock.ts";
 import type { Bell } from "./bell.ts";
 
-/** Shortest interval, in milliseconds, of a timer in an idle process. */
+/** Shortest and longest interval, in milliseconds, of a timer in an idle process. */
 const MIN_MS = 5_000;
 const MAX_MS = 60_000;
-
-interface TimerBellOptions {
-  /** Milliseconds until the first ring, at least 5000. */
-  readonly firstMs?: number;
-  /** Longest interval, in milliseconds. */
-  readonly maxMs?: number;
-}
 
 /**
  * Opens a bell that rings by the clock, so that a message is found even if its ring was lost. Each interval is twice as long as the
  * previous one; a wait that another bell ended (`anyBell`) resets it to the first.
+ * @param firstMs milliseconds until the first ring, at least 5000
  */
-export function timerBell(options: TimerBellOptions = {}): Bell {
-  const first = Math.max(MIN_MS, options.firstMs ?? MIN_MS);
-  const max = Math.max(first, options.maxMs ?? MAX_MS);
-  return backoffBell(first, max);
+export function timerBell({ firstMs = MIN_MS }: { readonly firstMs?: number } = {}): Bell {
+  const first = Math.max(MIN_MS, firstMs);
+  return backoffBell(first, Math.max(first, MAX_MS));
 }
 
 /** Like {@link timerBell}, without the lower bound; exported for tests. */

@@ -6,6 +6,9 @@ import type { InboxEntry } from "../team/mailbox/receive.ts";
 import type { WakeSignal } from "./lifecycle.ts";
 import type { TurnSummary } from "./turn/idle-notice.ts";
 
+/** Returns the result of a turn that a person began in the agent's own screen. @param signal interrupts the turn */
+export type FollowTurn = (signal: AbortSignal) => Promise<TurnSummary>;
+
 /**
  * Maximum total length of the messages of one turn, in characters: two of the longest messages, and less than half of the smallest
  * context window. The next turn takes the rest.
@@ -42,7 +45,7 @@ export class TurnQueue {
   #instructions: string[] = [];
   #forNext: string[] = [];
   #taskEnds: TaskNotice[] = [];
-  #ownTurns: Promise<TurnSummary>[] = [];
+  #ownTurns: FollowTurn[] = [];
   #actions: AgentAction[] = [];
   #alert: string | undefined;
   #heldTurnTaken = false;
@@ -96,8 +99,8 @@ export class TurnQueue {
   }
 
   /** Adds a turn that began without this worker: a person typed into the agent's own screen. */
-  addOwnTurn(result: Promise<TurnSummary>, wake: WakeSignal): void {
-    this.#ownTurns.push(result);
+  addOwnTurn(follow: FollowTurn, wake: WakeSignal): void {
+    this.#ownTurns.push(follow);
     wake.set();
   }
 
@@ -123,7 +126,7 @@ export class TurnQueue {
     return alert;
   }
 
-  takeOwnTurn(): Promise<TurnSummary> | undefined {
+  takeOwnTurn(): FollowTurn | undefined {
     return this.#ownTurns.shift();
   }
 
@@ -258,8 +261,8 @@ export class ShutdownRequests {
 
   /** An answer also settles the requests before it: the model answers only the newest. */
   close(requestId: string): void {
-    const later = [...this.#open].indexOf(requestId) + 1;
-    this.#onChange(later < this.#open.size);
-    this.#open.delete(requestId);
+    const settled = [...this.#open].slice(0, [...this.#open].indexOf(requestId) + 1);
+    for (const id of settled) this.#open.delete(id);
+    this.#onChange(this.#open.size > 0);
   }
 }

@@ -1,7 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import type { TaskFacts, TaskNotice } from "../agent/background/background-tasks.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permission.ts";
 import { messageOf } from "../errors.ts";
 import type { EventFacts, EventSubject } from "../schema/event.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -10,16 +9,17 @@ import { createGates, type WorkerGates } from "./gates/gates.ts";
 import type { IdleHook } from "./gates/idle-hook.ts";
 import type { PermissionRequests } from "./gates/permission-requests.ts";
 import type { PlanApproval } from "./gates/plan-approval.ts";
-import { ClientInput, stopsBetweenTools } from "./inbox/client-input.ts";
-import { InboundMessages, SHUTDOWN_REQUESTED } from "./inbox/inbound-messages.ts";
+import { ClientInput } from "./inbox/client-input.ts";
+import { InboundMessages } from "./inbox/inbound-messages.ts";
 import { TypedInput } from "./inbox/typed-input.ts";
 import type { WorkerEnd } from "./lifecycle.ts";
 import type { TeamRoster } from "./prompts/roster.ts";
 import { AgentActivity, type SubagentName } from "./reports/agent-activity.ts";
 import { recordBackground } from "./reports/background-record.ts";
-import type { TurnSummary, WorkSinceIdle } from "./turn/idle-notice.ts";
+import { stopsBetweenTools } from "./turn/between-tools.ts";
+import type { WorkSinceIdle } from "./turn/idle-notice.ts";
 import { Turns } from "./turn/turns.ts";
-import type { AgentAction, ShutdownRequests } from "./turn-queue.ts";
+import type { AgentAction, FollowTurn, ShutdownRequests } from "./turn-queue.ts";
 
 export interface WorkerOptions extends WorkerSetup {
   /** Called once, when the agent is first needed: its imports do not delay readiness. */
@@ -112,8 +112,10 @@ export class Worker {
     if (signal.aborted) onAbort();
     status.report("ready");
     events.record({ type: "agent", what: "started" });
-    const reading = this.#inbound.reader.run();
+    let reading: Promise<void> | undefined;
     try {
+      this.#turns.restoreWaits();
+      reading = this.#inbound.reader.run();
       await startAgent(this.#context);
       await this.#loop();
     } finally {
@@ -150,8 +152,8 @@ export class Worker {
   }
 
   /** Reports a turn that began without this worker: a person typed into the agent's own screen. */
-  observeTurn(result: Promise<TurnSummary>): void {
-    this.#context.queue.addOwnTurn(result, this.#context.wake);
+  observeTurn(follow: FollowTurn): void {
+    this.#context.queue.addOwnTurn(follow, this.#context.wake);
   }
 
   /** Lets a person act on the agent itself. @returns whether the action waits for the end of the running turn */
@@ -210,12 +212,6 @@ export class Worker {
   /** Called by the agent and its subagents between tool calls: a turn stops there if {@link stopsBetweenTools} says so. */
   async betweenTools(by: "agent" | "subagent" = "agent"): Promise<"go" | "stop"> {
     return stopsBetweenTools(this.#context, by) ? "stop" : "go";
-  }
-
-  async askPermission(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
-    // The shutdown request has already refused the requests that were open when it arrived; this one came later.
-    if (this.#context.queue.hasShutdown) return { allowed: false, note: SHUTDOWN_REQUESTED };
-    return this.permissionRequests.ask(request, signal);
   }
 
   onEvent(event: AgentEvent): void {

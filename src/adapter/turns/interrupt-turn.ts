@@ -1,3 +1,4 @@
+import type { TurnResult } from "../../agent/turn/turn.ts";
 import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
 import type { Channel } from "../channel.ts";
@@ -38,4 +39,17 @@ export function interruptOnAbort(
       turn.settle({ outcome: "interrupted" });
     });
   });
+}
+
+/** Waits for the end of a person's turn; interrupts it when the signal aborts. @returns its result */
+export async function followTurn(
+  running: Omit<InterruptibleTurn, "isIdle">,
+  signal: AbortSignal,
+  options: Pick<ChannelAgentOptions, "cli" | "note">,
+): Promise<TurnResult> {
+  const { turn } = running;
+  const stopWaiting = interruptOnAbort({ ...running, isIdle: () => turn.closed.aborted }, signal, options);
+  const result = await turn.result;
+  stopWaiting();
+  return result;
 }

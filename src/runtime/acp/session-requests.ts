@@ -8,7 +8,10 @@ import {
 } from "../../operations/approvals/approvals.ts";
 import type { OperationContext } from "../../operations/context.ts";
 
-/** Offers a request to the client. @returns the answer of the client's user; undefined if there is none */
+/**
+ * Offers a request to the client, until the signal withdraws it. May reject then.
+ * @returns the answer of the client's user; undefined if there is none
+ */
 export type OfferRequest = (
   request: ApprovalDetails,
   signal: AbortSignal,
@@ -71,7 +74,12 @@ export class SessionRequests {
 
   async #ask(id: string, signal: AbortSignal): Promise<void> {
     const { ctx, offer } = this.#options;
-    const answer = await offer(await approvalDetails(ctx.ref, id), signal);
+    const details = await approvalDetails(ctx.ref, id);
+    const answer = await offer(details, signal).catch((error: unknown) => {
+      // The offer of a withdrawn request rejects: the request was answered elsewhere, or the session has ended.
+      if (signal.aborted) return undefined;
+      throw error;
+    });
     if (signal.aborted) return;
     if (answer === undefined) this.#left.add(id);
     else await answerApproval(ctx, id, answer);

@@ -65,6 +65,6 @@ export function agentPermissions(parts: RightsParts, denials: readonly string[])
     protectedDirs: protectedDirectories(ctx.home.root),
     coordinator: role === "lead",
     reservedBy: (path) => reservedReason(ctx.ref, worker.name, path),
-    ask: (request, signal) => worker.askPermission(request, signal),
+    ask: (request, signal) => worker.permissionRequests.ask(request, signal),
   };
 }

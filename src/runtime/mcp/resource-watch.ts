@@ -1,5 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import { moveAfterRename, teamBell } from "../../operations/follow-team.ts";
+import { Retries } from "../../operations/supervision/retries.ts";
 import { pause } from "../../os/clock.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { TeamResources } from "./resources.ts";
@@ -12,6 +13,9 @@ export class ResourceWatch {
   readonly #ref: TeamRef;
   readonly #resources: TeamResources;
   readonly #onProblem: (text: string) => void;
+  readonly #checks = new Retries((message) =>
+    this.#onProblem(`changes of the team's resources cannot be noticed now: ${message}`),
+  );
   readonly #listeners = new Set<(uri: string) => void>();
   #watching: AbortController | undefined;
 
@@ -57,20 +61,33 @@ export class ResourceWatch {
     let bell = open();
     try {
       // The bell is open before the first check, so that no change is missed.
-      let before = this.#resources.versions();
+      let before = this.#versions() ?? new Map<string, string>();
       while ((await bell.wait({ signal })) !== "aborted") {
         if ((await pause(TOGETHER_MS, signal)) === "aborted") return;
         if (moveAfterRename(this.#ref)) {
           bell.close();
           bell = open();
         }
-        const now = this.#resources.versions();
+        const now = this.#versions();
+        if (now === undefined) continue;
         for (const uri of new Set([...before.keys(), ...now.keys()]))
           if (before.get(uri) !== now.get(uri)) this.#notify(uri);
         before = now;
       }
     } finally {
       bell.close();
+    }
+  }
+
+  /** Returns undefined if a file cannot be read; the next ring of the bell reads it again. */
+  #versions(): ReadonlyMap<string, string> | undefined {
+    try {
+      const versions = this.#resources.versions();
+      this.#checks.succeeded();
+      return versions;
+    } catch (error) {
+      this.#checks.failed(error);
+      return undefined;
     }
   }
 

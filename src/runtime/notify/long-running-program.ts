@@ -123,7 +123,8 @@ export class LongRunningProgram {
     const open = [...this.#open.values()];
     this.#open.clear();
     this.#start();
-    for (const { id, text } of open) await this.announce(text, id);
+    for (const { id, text } of open)
+      await this.announce(text, id).catch((error: unknown) => this.#report(error));
   }
 
   #send(line: object): void {
@@ -146,7 +147,10 @@ export class LongRunningProgram {
       }
       // Removed before the answer, so that a second line with this token finds nothing.
       this.#open.delete(token);
-      await this.#answer(announced.id, answer, () => this.#open.set(answer.token, announced));
+      await this.#answer(announced.id, answer, () => {
+        this.#open.set(answer.token, announced);
+        this.#watch();
+      });
       this.#send({ type: "result", token, ok: true });
     } catch (error) {
       this.#send({
@@ -159,7 +163,7 @@ export class LongRunningProgram {
     }
   }
 
-  /** @param restore called if nothing was answered, for example because a question needs a choice */
+  /** @param restore called if the request is still open: a question needs a choice, or an inbox is locked */
   async #answer(
     id: string,
     { approve, note }: ReturnType<typeof readProgramAnswer>,
@@ -173,7 +177,7 @@ export class LongRunningProgram {
         ...(note === undefined || note.trim() === "" ? {} : { note }),
       });
     } catch (error) {
-      if (error instanceof TeamError && error.code === "INVALID_INPUT") restore();
+      if (!isClosed(error)) restore();
       throw error;
     }
   }
@@ -209,9 +213,7 @@ export class LongRunningProgram {
       const details = await approvalDetails(this.#options.ref, id);
       return details.answer === undefined ? details : undefined;
     } catch (error) {
-      const isClosed =
-        error instanceof TeamError && ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"].includes(error.code);
-      if (isClosed) return undefined;
+      if (isClosed(error)) return undefined;
       throw error;
     }
   }
@@ -220,6 +222,11 @@ export class LongRunningProgram {
     this.#hasReported = true;
     this.#options.problem(`teams.notify: ${messageOf(error)}`);
   }
+}
+
+/** Whether an error says that a request has an answer, or is closed. */
+function isClosed(error: unknown): boolean {
+  return error instanceof TeamError && ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"].includes(error.code);
 }
 
 function requestLine(token: string, text: string, team: string, details: ApprovalDetails): object {

@@ -65,14 +65,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const runQueue = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
-    try {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await deliver(next);
-    } catch (error) {
-      // No caller waits for the queue.
-      problem(`teams.notify failed, so you were not notified: ${messageOf(error)}`);
-    } finally {
-      isRunning = false;
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      // No caller waits for the queue, and the next notification may succeed.
+      await deliver(next).catch((error: unknown) =>
+        problem(`teams.notify failed, so you were not notified: ${messageOf(error)}`),
+      );
     }
+    isRunning = false;
   };
   return {
     notify(reason, by, request) {

@@ -27,7 +27,7 @@ const NONE = /^$/;
 const MODE = new RegExp(`^(?:${PERMISSION_MODES.join("|")})?$`);
 
 /** The commands that a person can type in an agent's pane. */
-export const SLASH_COMMANDS = {
+const SLASH_COMMANDS = {
   help: { help: "show this help", arguments: NONE, onlyShows: true },
   status: {
     help: "show the members, what they do and what is waiting for you",

@@ -6,7 +6,7 @@ import type { Agent } from "../../agent/agent.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
 import { agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
 import type { AgentSandbox } from "../../agent/sandbox/agent-sandbox.ts";
-import { messageOf } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import type { AgentFlags } from "../../launch/agent-flags.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
@@ -66,7 +66,7 @@ interface CliLead extends LeadTools {
 
 /**
  * Starts a third-party CLI as the agent of a worker: its turns run in the CLI, everything else is the worker's.
- * @throws TeamError SPAWN_FAILED, INVALID_INPUT
+ * @throws TeamError SPAWN_FAILED, INVALID_INPUT; INTERRUPTED if the signal aborts before the CLI starts
  */
 export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Agent> {
   const { ctx, worker, flags, sessionId, settings, lead, note } = parts;
@@ -110,9 +110,9 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     beforeTurn: (signal) => worker.budget.beforeCall(signal),
     exceedsBudget: () => worker.budget.stopsTurn(),
     limits: await accountLimits(adapter, { worker, env, model: flags.model, settings }),
-    onOwnTurn: (result) => {
+    onOwnTurn: (follow) => {
       lead?.onOwnTurn();
-      worker.observeTurn(result);
+      worker.observeTurn(follow);
     },
     hidesTurnEnds: isTyped(adapter.channel),
     onAlert: (text) => worker.reportAlert(text),
@@ -129,7 +129,12 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   });
   if (isTyped(adapter.channel)) {
     const { followHooks } = await import("./follow-hooks.ts");
-    const unfollow = followHooks(ctx.ref, worker.name, (words) => agent.alerted(words));
+    const unfollow = followHooks(
+      ctx.ref,
+      worker.name,
+      (words) => agent.alerted(words),
+      (error) => note(messageOf(error)),
+    );
     parts.ends.push(async () => unfollow());
   }
   const openChannel = await channelOf(adapter.channel);
@@ -159,13 +164,25 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   } else await checkVersion({ ...setup, signal: parts.signal, note });
   const before = readMetadata(member, "conversation");
   // The end of the process must not leave the CLI behind, even while it starts.
-  parts.signal.addEventListener("abort", () => void agent.end(), { once: true });
+  const end = (): void => {
+    agent.end().catch((error: unknown) => note(messageOf(error)));
+  };
+  parts.signal.addEventListener("abort", end, { once: true });
+  if (parts.signal.aborted)
+    throw new TeamError("INTERRUPTED", `${adapter.id} was not started: ${worker.name} is ending.`);
   // A startup dialog may be open before the channel knows it.
   const mayAsk = hasOwnScreen(adapter.channel) && !isTyped(adapter.channel);
   if (mayAsk) worker.setDialog(undefined, true);
   const conversation = await agent.start((events) => openChannel(setup, events), before);
   if (mayAsk) worker.setDialog(undefined);
-  if (conversation !== before) await changeMetadata(ctx.ref, worker.name, { conversation });
+  if (conversation !== before) {
+    // The CLI runs already, and works without the record.
+    await changeMetadata(ctx.ref, worker.name, { conversation }).catch((error: unknown) =>
+      note(
+        `the conversation of ${adapter.id} was not recorded, so a restart begins a new one: ${messageOf(error)}`,
+      ),
+    );
+  }
   return agent;
 }
 

@@ -91,13 +91,14 @@ export class OwnInboxLimit {
     if (reported === undefined) return undefined;
     const isKnown = reported.resumeAt !== undefined;
     const until = reported.resumeAt ?? nextTry(at, this.#unknownInARow);
-    this.#unknownInARow += 1;
     const limit = { at, until, isKnown, reason: redactText(failure, ownSecrets()) };
     await recordAccountLimit(ref.home, account.account, account.model, limit);
     this.#isRecorded = true;
     const lasting = { ...limit, since: readAccountLimits(ref.home, account.account)?.since ?? at };
     const what = limitSentence({ ref, name }, lasting, autoResume());
     await sendMessage(ref, limitNotice(account.account, lasting, what));
+    // Not before: a failure repeats all of this at the next poll.
+    this.#unknownInARow += 1;
     return lasting;
   }
 

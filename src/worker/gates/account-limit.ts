@@ -127,7 +127,7 @@ export class AccountLimitWait {
     this.#pause(limit, autoResume());
     try {
       while (!signal.aborted && this.#resumes === resumes) {
-        // A turn in the CLI's own screen is not interrupted here, so its call continues to wait.
+        // A person's turn that is not followed yet is not interrupted, so its call continues to wait.
         if (!isBackground && (queue.hasShutdown || runningTurn.answersShutdown)) {
           this.#hasStoppedTurn = true;
           runningTurn.interrupt();

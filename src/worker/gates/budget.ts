@@ -118,6 +118,8 @@ export class BudgetWait {
   /** Rings for every waiting call: the agent and its subagents may wait at the same time. */
   readonly #moreBudget = new ManualBell(() => undefined);
   #isWaiting = false;
+  /** Number of calls that wait, of the running turn and of background subagents. */
+  #waitingCalls = 0;
   /** Calls that the running turn may still make without budget. */
   #overdraft = 0;
 
@@ -155,7 +157,8 @@ export class BudgetWait {
       this.#pause();
       return true;
     }
-    this.#resume(isChecked);
+    // Between turns, a background subagent may still wait.
+    if (isChecked || this.#waitingCalls === 0) this.#resume(isChecked);
     return false;
   }
 
@@ -174,7 +177,9 @@ export class BudgetWait {
       }
       if (this.#mustYield) return "stop";
       this.#pause();
+      this.#waitingCalls += 1;
       await this.#moreBudget.wait({ signal: stops, timeoutMs: POLL_MS });
+      this.#waitingCalls -= 1;
     }
     this.#resume(true);
     return "go";

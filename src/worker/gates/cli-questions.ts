@@ -31,6 +31,8 @@ interface OpenQuestion extends CliQuestion {
 export class CliQuestions {
   readonly #context: WorkerContext;
   readonly #open: OpenQuestion[] = [];
+  /** Ids of all questions of this process. The message with an answer may be read before its question is open, and after its end. */
+  readonly #asked = new Set<string>();
 
   constructor(context: WorkerContext) {
     this.#context = context;
@@ -57,6 +59,7 @@ export class CliQuestions {
       new Date(at),
     );
     const request = { id, kind: "question", from: name, summary, payload, at } as const;
+    this.#asked.add(id);
     await openAndNotify(
       ref,
       request,
@@ -69,9 +72,9 @@ export class CliQuestions {
     }
   }
 
-  /** Whether a response is for one of these questions: then it is not input for a turn. */
+  /** Whether a response is for a question of this process: then it is not input for a turn. */
   has(requestId: string): boolean {
-    return this.#open.some(({ id }) => id === requestId);
+    return this.#asked.has(requestId);
   }
 
   /** Takes the answers from the request files, which contain the first answer to each question. */

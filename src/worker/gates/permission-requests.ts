@@ -12,27 +12,7 @@ import { shortened } from "../../text/characters/cut-text.ts";
 import type { WorkerContext } from "../context.ts";
 import { type PermissionPrompt, REQUEST_GUARD_MS } from "../view.ts";
 import { wholeChange, withChange } from "./request-change.ts";
-
-/** A typed answer to a permission request. */
-interface TypedAnswer {
-  readonly verdict: "yes" | "no" | "always";
-  /** Sent to the model with the answer; may be empty. */
-  readonly note: string;
-}
-
-const VERDICTS: Readonly<Record<string, TypedAnswer["verdict"]>> = { y: "yes", n: "no", a: "always" };
-
-/**
- * Parses `y`, `n` or `a`, alone or with a note after a comma, colon or semicolon; `yes` and `no` with any text after them.
- * @returns undefined for any other line: a sentence that begins with the article “a” must not allow a call
- */
-export function readTypedAnswer(line: string): TypedAnswer | undefined {
-  const [, withMark, , note] = /^\s*(y|yes|n|no|a|always)\s*[.!]?\s*([,:;]\s*(.*))?$/i.exec(line) ?? [];
-  const [, withText, rest = ""] = /^\s*(yes|no)\s+(.*)$/i.exec(line) ?? [];
-  const word = withMark ?? withText;
-  const verdict = VERDICTS[word?.charAt(0).toLowerCase() ?? ""];
-  return verdict && { verdict, note: (withMark === undefined ? rest : (note ?? "")).trim() };
-}
+import { readTypedAnswer } from "./typed-answer.ts";
 
 interface OpenRequest {
   readonly id: string;
@@ -50,6 +30,9 @@ interface OpenRequest {
   settle(answer: PermissionAnswer): void;
 }
 
+/** Note of a refusal because of a shutdown request. */
+const SHUTDOWN_REQUESTED = "A shutdown was requested.";
+
 /** Maximum length of a subagent's description, in characters. */
 const MAX_SUBAGENT = 60;
 
@@ -66,9 +49,12 @@ export class PermissionRequests {
     this.#context = context;
   }
 
+  /** Asks for permission; refuses while a shutdown request waits. Rejects when the signal aborts. */
   async ask(asked: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
-    const { ref, name, clock } = this.#context;
+    const { ref, name, clock, queue } = this.#context;
     const request = await withChange(asked);
+    // A shutdown request refuses only the open requests, so nothing is awaited between this check and the opening.
+    if (queue.hasShutdown) return { allowed: false, note: SHUTDOWN_REQUESTED };
     const now = clock.now();
     const id = permissionRequestId(now);
     const caller =
@@ -175,9 +161,9 @@ export class PermissionRequests {
     }
   }
 
-  /** Refuses all open requests: the worker is asked to end, and must not wait for a person. */
-  refuseAll(note: string): void {
-    for (const open of [...this.#open]) open.settle({ allowed: false, note });
+  /** Refuses all open requests, for a shutdown request: the worker must not wait for a person. */
+  refuseAll(): void {
+    for (const open of [...this.#open]) open.settle({ allowed: false, note: SHUTDOWN_REQUESTED });
   }
 
   /** Takes an answer of the lead's side; a late one, for a request that is not open, has no effect. */

@@ -8,9 +8,6 @@ import { isSystemNotice } from "../turn-queue.ts";
 import { handleControlMessage } from "./control-messages.ts";
 import { InboxReader } from "./inbox-reader.ts";
 
-/** Note of the refusal of every open permission request when a shutdown request arrives. */
-export const SHUTDOWN_REQUESTED = "A shutdown was requested.";
-
 /** All input from outside: handles or queues each message once, and reacts to rings without a message. */
 export class InboundMessages {
   readonly reader: InboxReader;
@@ -60,7 +57,7 @@ export class InboundMessages {
       queue.add(entry);
       if (protocol?.type === "shutdown_request") {
         shutdownRequests.add(protocol.requestId);
-        permissionRequests.refuseAll(SHUTDOWN_REQUESTED);
+        permissionRequests.refuseAll();
         cliQuestions.declineAll();
         accountLimit.current?.recheck();
       }

@@ -40,19 +40,25 @@ export class Turns {
     this.end = new TurnEnd(context, gates);
   }
 
+  /** Restores the waits of an earlier process of this agent. Call it before the inbox is read, which may contain a plan's verdict. */
+  restoreWaits(): void {
+    if (!hasConversation(this.#context.transcript)) return;
+    this.#gates.planApproval.restoreAnsweredRequest();
+    this.#gates.questions.restoreDeadlines();
+  }
+
   /** Resumes the turn in which an earlier process of this agent ended: its messages are marked as read already. */
   async resumeInterruptedTurn(): Promise<void> {
     const { ref, name, view, status, transcript, notifications, shutdownRequests } = this.#context;
-    const { planApproval, questions, budget } = this.#gates;
+    const { planApproval, budget } = this.#gates;
     if (!hasConversation(transcript)) return;
-    // Before the inbox is read: it may contain the verdict.
-    planApproval.restoreAnsweredRequest();
-    questions.restoreDeadlines();
     // Until the conversation is read, the agent must not be reported as idle.
     status.report("turn_started", "checks for an interrupted turn");
     const agent = await this.#context.agent.get();
     const interrupted = interruptedTurn(ref, name, agent);
-    const waitsForVerdict = endsWithPlan(agent.messages);
+    // The conversation of a CLI does not show its calls.
+    const hasVerdict = this.#context.awaitsAgent === true && planApproval.isWaiting;
+    const waitsForVerdict = hasVerdict || endsWithPlan(agent.messages);
     await notifications.attempt(() => planApproval.resume(waitsForVerdict));
     if (interrupted === undefined) {
       return status.report("turn_ended", planApproval.isWaiting ? undefined : "");
@@ -122,11 +128,11 @@ export class Turns {
 
   /** Reports a turn that began without this worker, until its end. @returns whether there was one */
   async observe(): Promise<boolean> {
-    const result = this.#context.queue.takeOwnTurn();
-    if (result === undefined) return false;
-    await this.#inTurn({ keys: [newUuid()], messages: 0, answersShutdown: false }, async () => {
+    const follow = this.#context.queue.takeOwnTurn();
+    if (follow === undefined) return false;
+    await this.#inTurn({ keys: [newUuid()], messages: 0, answersShutdown: false }, (signal) => {
       this.#context.status.report("turn_started", "works on what a person typed");
-      return result;
+      return follow(signal);
     });
     return true;
   }

@@ -25,6 +25,7 @@ it("teams acp › withdraws a request that teams approve answers first", async (
   await eventually("the end of the request", () => asked.signal.aborted);
   expect(await prompt).toMatchObject({ stopReason: "end_turn" });
   expect(c.said()).toContain("Made.");
+  expect(c.said()).not.toContain("still open");
   // A late answer has no effect.
   asked.choose("reject");
   expect(c.asked).toHaveLength(1);
@@ -43,6 +44,7 @@ it("teams acp › withdraws a request that a key in the teammate's pane answers 
   await eventually("the end of the request", () => asked.signal.aborted);
   expect(await prompt).toMatchObject({ stopReason: "end_turn" });
   expect(c.said()).toContain("The file is made.");
+  expect(c.said()).not.toContain("still open");
   expect(readFileSync(join(t.home, "made.txt"), "utf8")).toBe("made\n");
   expect(c.asked).toHaveLength(1);
 });

@@ -36,11 +36,13 @@ interface Habits {
   readonly deliver?: () => Promise<void>;
   /** Waits for the end of a limit. */
   readonly wait?: (signal: AbortSignal) => Promise<void>;
+  /** Interrupts the turns that a person began. */
+  readonly interruption?: AbortSignal;
 }
 
 /** Starts the agent of a CLI, which continues the conversation in a file. */
 async function start(path: string, habits: Habits = {}): Promise<Fake> {
-  const { continues = true, deliver = done, wait = done } = habits;
+  const { continues = true, deliver = done, wait = done, interruption = NEVER } = habits;
   let interrupts = 0;
   const [texts, recorded, ownTurns]: [string[], string[], Promise<TurnResult>[]] = [[], [], []];
   const agent = new ChannelAgent({
@@ -63,7 +65,7 @@ async function start(path: string, habits: Habits = {}): Promise<Fake> {
     beforeTurn: async () => "go",
     exceedsBudget: async () => false,
     limits: { wait, met: done, passed: done },
-    onOwnTurn: (result) => void ownTurns.push(result),
+    onOwnTurn: (follow) => void ownTurns.push(follow(interruption)),
     askQuestion: async () => undefined,
     onDialog: () => undefined,
     onWithoutTools: () => undefined,
@@ -227,6 +229,25 @@ describe("ChannelAgent", () => {
     interrupt.abort();
     expect(await turn).toMatchObject({ outcome: "interrupted" });
     expect([texts, interrupts()]).toEqual([[], expected.interrupts]);
+  });
+
+  it("interrupts the turn of a person", async () => {
+    const interruption = new AbortController();
+    const { agent, ownTurns, interrupts } = await start(conversation(), {
+      interruption: interruption.signal,
+    });
+    agent.turnStarted();
+    interruption.abort();
+    expect(interrupts()).toBe(1);
+    agent.turnEnded({ outcome: "interrupted" });
+    expect(await ownTurns[0]).toMatchObject({ outcome: "interrupted" });
+  });
+
+  it("ends the turn of a person when it ends the CLI", async () => {
+    const { agent, ownTurns } = await start(conversation());
+    agent.turnStarted();
+    await agent.end();
+    expect(await ownTurns[0]).toMatchObject({ outcome: "interrupted" });
   });
 
   it("keeps a cost that comes without tokens", async () => {

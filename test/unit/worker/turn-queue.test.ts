@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { InboxEntry } from "../../../src/team/mailbox/receive.ts";
-import { TurnQueue } from "../../../src/worker/turn-queue.ts";
+import { ShutdownRequests, TurnQueue } from "../../../src/worker/turn-queue.ts";
 import {
   entry,
   idleNotice,
@@ -195,4 +195,17 @@ it("TurnQueue.dropNotices › drops the notices that teammates are idle or have 
   queue.dropNotices();
   expect(take(queue)).toEqual([result.message.text, "look", "go"]);
   expect(queue.heldCount).toBe(0);
+});
+
+describe("ShutdownRequests.close", () => {
+  it("settles the request and all before it", () => {
+    const changes: boolean[] = [];
+    const requests = new ShutdownRequests((isAsked) => changes.push(isAsked));
+    for (const id of ["first", "second", "third"]) requests.add(id);
+    requests.close("second");
+    expect(["first", "second", "third"].filter((id) => requests.isOpen(id))).toEqual(["third"]);
+    requests.close("third");
+    expect(requests.newest).toBeUndefined();
+    expect(changes).toEqual([true, true, true, true, false]);
+  });
 });

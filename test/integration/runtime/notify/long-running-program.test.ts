@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../../src/os/clock.ts";
@@ -115,6 +115,20 @@ describe("a long-running program of teams.notify", () => {
     expect(readAnswer(ref, "question-1")).toMatchObject({ note: "eight" });
   });
 
+  it("keeps the token of an answer that could not be sent", async () => {
+    const { ref, hears, says, ask } = await started();
+    const inbox = ref.paths.inbox("team-lead");
+    mkdirSync(inbox, { recursive: true });
+    ask("question-1", "question", { question: "Which port?" });
+    const [asked] = await hears(1);
+    says({ token: asked?.token, approve: true, note: "80" });
+    expect((await hears(2))[1]).toMatchObject({ type: "result", ok: false });
+    rmdirSync(inbox);
+    says({ token: asked?.token, approve: true, note: "80" });
+    expect((await hears(3))[2]).toMatchObject({ type: "result", ok: true });
+    expect(readAnswer(ref, "question-1")).toMatchObject({ note: "80" });
+  });
+
   it("names the default of a question, which an approval without a note answers", async () => {
     const { ref, hears, says, ask } = await started();
     ask("question-1", "question", { question: "Which port?", choices: ["80", "eight"], default: "80" });
@@ -152,6 +166,16 @@ describe("a long-running program of teams.notify", () => {
       text: "Team crew: ada: 80 % of its tokens are used",
     });
     expect(readFileSync(join(cwd, "seen"), "utf8")).toContain("TEAMS_TEAM=crew");
+  });
+
+  it("gets the next notification after one that fails", async () => {
+    const { ref, notifier, problems, hears } = await started();
+    // A directory cannot be read, even by root.
+    mkdirSync(ref.paths.request("perm-1").request, { recursive: true });
+    notifier.notify("team-lead asks: Bash(npm publish)", "lead", "perm-1");
+    notifier.notify("ada: 80 % of its tokens are used", "person");
+    expect(await hears(1)).toMatchObject([{ type: "notice" }]);
+    expect(problems).toEqual([expect.stringContaining("teams.notify failed, so you were not notified")]);
   });
 
   it("restarts with new tokens after its end, but not forever", async () => {

@@ -1,3 +1,4 @@
+import { mkdirSync, rmdirSync } from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
 import { OwnInboxLimit } from "../../../../src/runtime/teammate/own-inbox-limit.ts";
 import { peekInbox } from "../../../../src/team/inbox/inbox-file.ts";
@@ -25,7 +26,7 @@ async function limited(version: string) {
   const factsAt = (at: number) =>
     ({ turnEnds: [{ at, failure }] }) as unknown as Parameters<typeof limit.poll>[1];
   const texts = (name = "ada"): string => JSON.stringify(peekInbox(ref, name));
-  return { limit, factsAt, texts };
+  return { ref, limit, factsAt, texts };
 }
 
 test("a claude at its account's limit › continues at a random moment after the limit ends, so that agents do not all start at once", async () => {
@@ -72,4 +73,19 @@ test("a claude at its account's limit › notifies the lead again of a limit aft
   await limit.poll(idle, factsAt(at + 2_000), at + 2_000);
   await limit.poll(verdict, factsAt(at + 3_000), at + 3_000);
   expect(notices()).toBe(2);
+});
+
+test("a claude at its account's limit › waits no longer because its lead could not be notified at once", async () => {
+  const { ref, limit, factsAt } = await limited("2.1.200");
+  const at = Date.now();
+  const withoutEnd = { ...verdict, failure: "You've hit your session limit." };
+  // A directory cannot be written, even by root.
+  const inbox = ref.paths.inbox("team-lead");
+  mkdirSync(inbox, { recursive: true });
+  for (let poll = 0; poll < 3; poll += 1)
+    await expect(limit.poll(withoutEnd, factsAt(at), at)).rejects.toThrow();
+  rmdirSync(inbox);
+  expect(await limit.poll(withoutEnd, factsAt(at), at)).toMatchObject({ state: "paused" });
+  // Five minutes, and half of the random part.
+  expect(limit.nextPoll(at, Number.POSITIVE_INFINITY)).toBe(315_000);
 });

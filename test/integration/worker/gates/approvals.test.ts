@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Agent } from "../../../../src/agent/agent.ts";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../../src/operations/interrupt.ts";
@@ -521,6 +522,23 @@ describe("run state", () => {
   });
 });
 
+/** Makes the worker wait for its agent, whose conversation does not show its calls, as that of a CLI. */
+function likeCli(options: WorkerOptions): WorkerOptions {
+  const withoutCalls = (agent: Agent): Agent =>
+    new Proxy(agent, {
+      get: (target, key) => {
+        if (key === "messages") return [];
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  return {
+    ...options,
+    awaitsAgent: true,
+    createAgent: async (worker) => withoutCalls(await options.createAgent(worker)),
+  };
+}
+
 describe("plan approval (S64)", () => {
   const PLAN = "# Rename it\n\nFirst this, then that.";
   const planned = (after: readonly object[] = [{ tools: [touch("made")] }, { say: "made it" }]) => [
@@ -592,9 +610,14 @@ describe("plan approval (S64)", () => {
     await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
   });
 
-  it.each(["message", "file"])(
-    "given while the member was stopped is applied by its next process (recorded as %s)",
-    async (channel) => {
+  it.each([
+    ["message", "an agent of ours"],
+    ["file", "an agent of ours"],
+    ["message", "a CLI"],
+    ["file", "a CLI"],
+  ])(
+    "given while the member was stopped is applied by its next process (recorded as %s, of %s)",
+    async (channel, program) => {
       const { ref, dev, request } = await waiting();
       await dev.stop();
       const answer = { approve: true, note: "mind the tests", by: LEAD_NAME, at: Date.now() };
@@ -605,6 +628,7 @@ describe("plan approval (S64)", () => {
         mode: "plan",
         modeAfterPlan: "bypassPermissions",
         turns: planned() as [],
+        ...(program === "a CLI" && { wrap: likeCli }),
       });
       await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
       expect(again.inputs).toHaveLength(2);

@@ -18,12 +18,14 @@ import { setLimits, spentByTeam } from "../../../../src/team/members/budget.ts";
 import { addMembers } from "../../../../src/team/members/members.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
+import { BudgetWait } from "../../../../src/worker/gates/budget.ts";
 import { startFakeMessagesApi } from "../../../support/model/fake-messages-api.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { noSlowCheck } from "../../../support/timing/no-slow-check.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
+import { workerContext } from "../../../support/worker/worker-context.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const turn = (tokens: number, more: Partial<PlaybookTurn>): PlaybookTurn => ({
@@ -332,4 +334,22 @@ describe("budget of a team", () => {
     expect(lead.worker.lastText).toBe("the goal is reached");
     expect(await notices(ref)).toEqual([expect.stringContaining("has used up its budget")]);
   });
+});
+
+it("budget of a member › keeps it paused between turns while a background subagent waits", async () => {
+  const ref = await testTeam(["dev"]);
+  await setLimits(ref, "dev", { maxTokens: 1 });
+  const context = workerContext(ref);
+  context.status.report("ready");
+  context.status.addSpent({ input: 5, output: 0, cacheRead: 0, cacheWrite: 0 }, 0);
+  const wait = new BudgetWait(context);
+  const over = new AbortController();
+  const call = wait.beforeCall(over.signal);
+  await eventually("the pause", () => wait.isWaiting);
+  expect(await wait.mustWait(false)).toBe(false);
+  expect([wait.isWaiting, context.status.state]).toEqual([true, "paused"]);
+  over.abort();
+  expect(await call).toBe("go");
+  expect(await wait.mustWait(false)).toBe(false);
+  expect([wait.isWaiting, context.status.state]).toEqual([false, "idle"]);
 });

@@ -17,6 +17,7 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import type { Bell } from "../../../../src/wakeup/bell.ts";
+import type { TurnSummary } from "../../../../src/worker/turn/idle-notice.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
 import { readMailCounts } from "../../../support/team/mail-counts.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -348,6 +349,12 @@ describe("idle notices received by the lead", () => {
   });
 });
 
+/** A turn that a person began in the screen of an agent's program, and that only an interrupt ends. */
+const personsTurn = (signal: AbortSignal): Promise<TurnSummary> =>
+  new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve({ outcome: "interrupted", text: "", toolCalls: 0 }));
+  });
+
 describe("interrupt request", () => {
   it("of the lead ends the turn at once, and the member stays", async () => {
     const ref = await testTeam(["dev"]);
@@ -364,6 +371,16 @@ describe("interrupt request", () => {
     await send(ref, "still there?");
     await eventually("the next turn", () => dev.inputs.length === 2 && isIdle(ref)());
     expect(unreadCount(ref, "dev")).toBe(0);
+  });
+
+  it("ends a turn that a person began in the screen of its program", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await workerOfTest(ref);
+    dev.worker.observeTurn(personsTurn);
+    await eventually("the turn", () => stateOf(ref) === "running");
+    await send(ref, formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(0)));
+    await eventually("its end", isIdle(ref));
+    expect(readStatus(ref, "dev")).toMatchObject({ interrupted: true });
   });
 
   it("leaves a partial answer as the result only until there is a complete one", async () => {
@@ -483,6 +500,15 @@ describe("message for code only", () => {
 });
 
 describe("worker stopped from outside", () => {
+  it("ends during a turn that a person began in the screen of its program", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await workerOfTest(ref);
+    dev.worker.observeTurn(personsTurn);
+    await eventually("the turn", () => stateOf(ref) === "running");
+    expect(await dev.stop()).toBe("stopped");
+    expect(stateOf(ref)).toBe("exited");
+  });
+
   it("interrupts its turn and reports the state exited", async () => {
     const ref = await testTeam(["dev"]);
     const busy = gate(ref.home.root);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readTypedAnswer } from "../../../../src/worker/gates/permission-requests.ts";
+import { readTypedAnswer } from "../../../../src/worker/gates/typed-answer.ts";
 
 describe("readTypedAnswer: a line typed during a permission request (S61)", () => {
   test.each([
