@@ -7,7 +7,7 @@ const io = processIo(end);
 neverEndUnfinished(end);
 runProgram(io).then(async (code) => {
   await io.flushed();
-  io.dieOfSignal();
+  io.dieOfSignal(code);
   // Ends even if a bell or a socket is still open.
   end(io.outputLost ? EXIT.failed : code);
 });

@@ -15,12 +15,15 @@ interface ProcessIo extends Io {
   /** Whether output was lost (a full disk): this process has then failed in any case. */
   readonly outputLost: boolean;
   /**
-   * Ends this process by the first signal that it received, if its terminal hung up or may do so soon (as after a SIGTERM);
-   * does nothing otherwise. At `process.exit`, Node would restore the terminal and abort if that is gone; and a parent that
-   * waits for this process sees the true cause.
+   * Ends this process by the first signal that it received, or by SIGHUP if its status is {@link HUNG_UP}, if its terminal hung
+   * up or may do so soon (as after a SIGTERM); does nothing otherwise. At `process.exit`, Node would restore the terminal and
+   * abort if that is gone; and a parent that waits for this process sees the true cause.
    */
-  dieOfSignal(): void;
+  dieOfSignal(status: number): void;
 }
+
+/** The exit status of a program whose terminal hung up, as a shell reports it. */
+export const HUNG_UP = 129;
 
 type Output = NodeJS.WriteStream & { readonly fd: 1 | 2 };
 
@@ -113,9 +116,10 @@ export function processIo(end: (status: number) => void): ProcessIo {
     get outputLost() {
       return outputLost;
     },
-    dieOfSignal: () => {
-      // A stream's error may come before the hangup signal.
-      const isGone = received.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
+    dieOfSignal: (status) => {
+      // An error of the terminal may come before the hangup signal.
+      const isGone =
+        status === HUNG_UP || received.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
       const first = [...received.keys()][0] ?? (isGone ? "SIGHUP" : undefined);
       const mayBeGone = isGone || received.has("SIGTERM");
       if (first === undefined || !mayBeGone || !isAnyTerminal()) return;

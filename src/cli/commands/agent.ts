@@ -1,7 +1,7 @@
 import { announceReady } from "../../launch/announce-ready.ts";
 import { prepareTeammate } from "../../runtime/teammate/become-ready.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { isTerminalGone } from "../../terminal/process-io.ts";
+import { HUNG_UP, isTerminalGone } from "../../terminal/process-io.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
@@ -20,9 +20,6 @@ export const command = defineCommand({
   run: async (call) => runAgent(call),
 });
 
-/** The status of a program that SIGHUP ended, as a shell reports it. */
-const HUNG_UP = 129;
-
 /** Announces readiness before loading the modules for turns: the inbox is watched by then, and the agent can be ended. */
 async function runAgent(call: AnyCall): Promise<number> {
   const ready = await prepareTeammate(call.io);
@@ -31,7 +28,7 @@ async function runAgent(call: AnyCall): Promise<number> {
   try {
     return await runTeammate(call, ready);
   } catch (error) {
-    // Its pane was closed before it opened the terminal; the signal comes later than this error.
+    // Its pane was closed before it opened the terminal; the signal comes later than this error, or not at all.
     if (!isTerminalGone(error)) throw error;
     ready.status.report("ended");
     return HUNG_UP;

@@ -4,6 +4,7 @@ import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { Io } from "../../terminal/io.ts";
 import type { LiveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
+import { HUNG_UP } from "../../terminal/process-io.ts";
 import type { ReadyTeammate } from "./become-ready.ts";
 
 /** A teammate at work. */
@@ -30,5 +31,5 @@ export async function settingsOf(self: RunningTeammate): Promise<LiveSettings> {
 
 /** Returns 128 + signal number, as a shell reports it; the exit record has the same code. */
 export function signalStatus({ reason }: AbortSignal): number {
-  return reason === "SIGHUP" ? 129 : reason === "SIGTERM" ? 143 : EXIT.interrupted;
+  return reason === "SIGHUP" ? HUNG_UP : reason === "SIGTERM" ? 143 : EXIT.interrupted;
 }

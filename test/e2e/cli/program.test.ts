@@ -173,8 +173,8 @@ describe("the built program", () => {
     const closed = join(directory, "closed.cjs");
     writeFileSync(closed, CLOSED_TERMINAL);
     const flags = ["--agent-id", "team-lead@a", "--agent-name", "team-lead", "--team-name", "a"];
-    const { code, err } = await teams(["agent", ...flags], { nodeArgs: ["-r", closed] });
-    expect({ code, err }).toEqual({ code: 129, err: "" });
+    const ended = teams(["agent", ...flags], { nodeArgs: ["-r", closed] });
+    await expect(ended).rejects.toMatchObject({ signal: "SIGHUP" });
     const { state } = JSON.parse(
       readFileSync(join(directory, "root/teams/a/run/team-lead/status.json"), "utf8"),
     );

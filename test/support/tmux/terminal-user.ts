@@ -102,14 +102,11 @@ export async function confirmsCtrlC(
     type("C-c");
     await eventually("the end, or another warning", () => hasBegun() || warnings() > shown);
   };
-  while (!hasBegun()) {
-    try {
-      await pressAgain();
-    } catch (error) {
-      // The pane has closed between two polls.
-      if (!PANE_GONE.test(String(error))) throw error;
-      return;
-    }
+  try {
+    while (!hasBegun()) await pressAgain();
+  } catch (error) {
+    // The pane has closed between two polls.
+    if (!PANE_GONE.test(String(error))) throw error;
   }
 }
 
