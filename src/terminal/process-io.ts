@@ -118,8 +118,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
     },
     dieOfSignal: (status) => {
       // An error of the terminal may come before the hangup signal.
-      const isGone =
-        status === HUNG_UP || received.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
+      const isGone = status === HUNG_UP || received.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
       const first = [...received.keys()][0] ?? (isGone ? "SIGHUP" : undefined);
       const mayBeGone = isGone || received.has("SIGTERM");
       if (first === undefined || !mayBeGone || !isAnyTerminal()) return;
