@@ -135,11 +135,13 @@ export async function rollBackWorktree(
       throw new GitError(words, `branch ${branch} is not checked out in it, and stays too`);
     await git(source, words, env);
   };
+  const removeBranch = async (): Promise<void> => {
+    // Another process may have removed the worktree and its branch.
+    if ((await worktreeOfBranch(source, branch, env)) !== undefined)
+      await git(source, ["update-ref", "-d", `refs/heads/${branch}`, base], env);
+  };
   if (isDirectory(path)) await attempt(path, remove);
-  if (madeBranch && left.length === 0)
-    await attempt(`branch ${branch}`, () =>
-      git(source, ["update-ref", "-d", `refs/heads/${branch}`, base], env),
-    );
+  if (madeBranch && left.length === 0) await attempt(`branch ${branch}`, removeBranch);
   return left;
 }
 
