@@ -29,6 +29,7 @@ import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
 import { closePlace } from "../ending/process-ending.ts";
 import { endStartProcesses } from "../processes/end-processes.ts";
+import { settleAll } from "../processes/settle-all.ts";
 import { buildStart, deliverPrompt, paneIdInConfig, type Start } from "../spawn/start-steps.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 
@@ -95,7 +96,7 @@ async function endPreviousStarts(
   fail: (name: string, error: Error) => void,
 ): Promise<ReadonlyMap<string, StartClaim>> {
   const free = new Map(claims);
-  await Promise.all(
+  await settleAll(
     [...claims].map(async ([name, claim]) => {
       const remaining = await endPreviousStart(ctx, name, claim);
       if (remaining.length === 0) return;

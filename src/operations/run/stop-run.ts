@@ -6,6 +6,7 @@ import { hasStartClaim, setKeepOnExit } from "../../team/members/start-claims.ts
 import { livenessOfAgent, readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 import { endProcesses } from "../processes/end-processes.ts";
+import { settleAll } from "../processes/settle-all.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 import { teamLedHere } from "./led-here.ts";
 
@@ -33,7 +34,7 @@ export async function stopRun(ctx: OperationContext): Promise<readonly StopRepor
   // Set before the signals, so that any process that notices such an end keeps the member. Members that agreed to end leave.
   const staying = names.filter((name) => readStatus(ctx.ref, name)?.agreedToStop !== true);
   await setKeepOnExit(ctx.ref, new Set(staying), true);
-  const reports = await Promise.all(names.map((name) => stopMember(ctx, name)));
+  const reports = await settleAll(names.map((name) => stopMember(ctx, name)));
   // No process reads the lead's bell any more.
   removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   await reconcile(ctx);

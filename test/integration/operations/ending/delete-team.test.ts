@@ -1,28 +1,15 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
 import { isAlive } from "../../../../src/operations/ending/kill.ts";
-import { identityOf } from "../../../../src/os/process/identity.ts";
 import type { Ending } from "../../../../src/schema/ending.ts";
 import { withMetadata } from "../../../../src/schema/member-metadata.ts";
-import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
 import { teamExists, updateTeam } from "../../../../src/team/config/config.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
+import { livingProcess } from "../../../support/processes/living-process.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
-
-/** Starts a process that ends with the test. */
-async function livingProcess(): Promise<ProcessIdentity> {
-  const child = spawn("sleep", ["600"], { detached: true });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  await once(child, "spawn");
-  const process = identityOf(child.pid ?? 0);
-  if (process === undefined) throw new Error("The process has no identity.");
-  return process;
-}
 
 test("deleteTeam › says which members it had ended when the disk is full", async () => {
   const process = await livingProcess();
