@@ -69,9 +69,9 @@ async function endAndRemove(
   refuseAborted(ctx, options, kept);
   for (const name of members) {
     const place = readPlace(ctx.ref, name);
-    if (place === undefined) continue;
+    // Also without a place: a start that was cut off has recorded none.
     await endProcesses(ctx, name);
-    await closePlace(ctx, place);
+    if (place !== undefined) await closePlace(ctx, place);
   }
   const worktrees = await cleanUpTeamWorktrees(ctx, [
     ...handled,

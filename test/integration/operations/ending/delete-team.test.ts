@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
 import { isAlive } from "../../../../src/operations/ending/kill.ts";
+import { livenessOf } from "../../../../src/os/process/identity.ts";
 import type { Ending } from "../../../../src/schema/ending.ts";
 import { withMetadata } from "../../../../src/schema/member-metadata.ts";
 import { teamExists, updateTeam } from "../../../../src/team/config/config.ts";
+import { changeMetadata } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { livingProcess } from "../../../support/processes/living-process.ts";
-import { statusOf } from "../../../support/team/status-records.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
@@ -60,4 +62,13 @@ test("deleteTeam › changes nothing if the signal aborts before it ends a membe
     hint: "Run it again: teams delete --force crew",
   });
   expect([teamExists(ref), isAlive(ctx, "dev")]).toEqual([true, true]);
+});
+
+test("deleteTeam › ends what a start that was cut off left running", async () => {
+  const ref = await testTeam(["dev"]);
+  const startClaim = { instance: "cut-off", first: true, by: deadProcess(), at: Date.now() };
+  await changeMetadata(ref, "dev", { startClaim });
+  const process = await livingProcess({ TEAMS_INSTANCE: startClaim.instance });
+  await deleteTeam(contextOf(ref));
+  expect([teamExists(ref), livenessOf(process)]).toEqual([false, "dead"]);
 });
