@@ -7,6 +7,7 @@ import type { TeamConfig } from "../../schema/config.ts";
 import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import { isSessionId, LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
+import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import { removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
@@ -38,7 +39,8 @@ export async function takeOverLead(ctx: OperationContext, force: boolean): Promi
       { ...rest, leadSessionId: randomUUID() },
       { formerLeadSession: config.leadSessionId },
     );
-    return taken ? (next as TeamConfig) : undefined;
+    // Its record is deleted below, and what it spent still counts for the team's budget.
+    return taken ? withSpentOf(next as TeamConfig, spentBy(ref, LEAD_NAME)) : undefined;
   });
   // Another process took over first.
   if (!taken) return "yours";
