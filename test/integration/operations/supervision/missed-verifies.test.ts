@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { MissedVerifies } from "../../../../src/operations/supervision/missed-verifies.ts";
 import { supervise } from "../../../../src/operations/supervision/supervise.ts";
 import { taskVerifier } from "../../../../src/runtime/task-verifier.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
@@ -95,4 +96,31 @@ test("a task that another program completed › is not proved by a command that 
     async () => (await texts(ref, "a")).includes("2 tests failed") || undefined,
   );
   expect(withProof(ref, getTask(ref, "1"))).toMatchObject({ status: "in_progress", shown: "failed" });
+});
+
+test("a verification that cannot run its command › is repeated after a pause, and reported once", async () => {
+  const ref = await testTeam();
+  await addTask(ref, LEAD_NAME, { subject: "first", verify: "true" }, undefined, { confirms: true });
+  rewrite(ref, "1", { status: "completed" });
+  let now = 0;
+  let attempts = 0;
+  const problems: string[] = [];
+  const missed = new MissedVerifies(reconcileContext(ref), {
+    verify: async () => {
+      attempts += 1;
+      throw new Error("The settings are invalid.");
+    },
+    signal: new AbortController().signal,
+    onProblem: (text) => problems.push(text),
+    now: () => now,
+  });
+  const check = async (): Promise<number> => {
+    missed.check();
+    await missed.end();
+    return attempts;
+  };
+  expect([await check(), await check()]).toEqual([1, 1]);
+  now += 500;
+  expect(await check()).toBe(2);
+  expect(problems).toEqual(["Task #1 could not be verified: The settings are invalid."]);
 });
