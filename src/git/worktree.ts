@@ -88,7 +88,8 @@ async function plan(
       `the uncommitted changes cannot be copied, because they are based on a different commit than ${branch}`,
     );
   const parent = resolve(repository, request.directory ?? DEFAULT_DIRECTORY);
-  const path = freePath(parent, request.name, await knownWorktrees(top, env));
+  // Git records real paths.
+  const path = freePath(realPathOf(parent), request.name, await knownWorktrees(top, env));
   const worktree = {
     path,
     cwd: join(path, relative(top, from)),

@@ -6,6 +6,8 @@ import { discardLoss, unsavedIn } from "../../git/unsaved.ts";
 import { changesInWorktree } from "../../git/worktree.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -107,9 +109,13 @@ async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string |
 
 /** Returns a member that works in the worktree although it is not its own. */
 function memberWorkingIn(members: readonly TeamMember[], path: string): string | undefined {
-  return members.find(
-    ({ cwd, worktreePath }) => worktreePath !== path && (cwd === path || cwd.startsWith(`${path}/`)),
-  )?.name;
+  const top = realPathOf(path);
+  const isInside = (cwd: string): boolean => {
+    // The member's directory may be closed to this process.
+    const real = ifReadable(() => realPathOf(cwd)) ?? cwd;
+    return real === top || real.startsWith(`${top}/`);
+  };
+  return members.find(({ cwd, worktreePath }) => worktreePath !== path && isInside(cwd))?.name;
 }
 
 /**

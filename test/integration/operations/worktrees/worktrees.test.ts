@@ -6,6 +6,7 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -157,6 +158,15 @@ test("worktree › is removed with the team even if another, dead member worked 
   await addMembers(ref, [{ name: "guest", cwd: worktree.path }]);
   const [removed] = await deleteTeam(ctx);
   expect([removed?.kept, existsSync(worktree.path), branches()]).toEqual([null, false, ["main"]]);
+});
+
+test("worktree › is kept while another member works in it by another path", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
+  const link = join(temporaryDirectory(), "link");
+  symlinkSync(worktree.path, link);
+  await addMembers(ref, [{ name: "guest", cwd: link }]);
+  expect(await killTeammates(ctx, ["dev"])).toMatchObject([{ worktree: { kept: "guest works in it" } }]);
+  expect(existsSync(worktree.path)).toBe(true);
 });
 
 test("worktree › that was removed by hand does not stop a kill", async () => {
