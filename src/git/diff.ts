@@ -63,7 +63,7 @@ export async function diffSince(
     await addUntracked(top, env, extra);
     const options = [...PLAIN, ...FORM, ...(form === "whole" ? ["--patch"] : [])];
     const words = ["-c", "core.quotePath=false", "diff", ...options, "--end-of-options", base, "--"];
-    return parseDiff(await git(top, words, env, extra, undefined, "latin1"));
+    return parseDiff(await git(top, words, env, extra, { encoding: "latin1" }));
   } finally {
     removeTree(scratch);
   }

@@ -23,7 +23,7 @@ export async function fastForward(top: string, commit: string, env: Env, extra: 
   // By default, git overwrites ignored files: a person's own `.env` would be lost.
   const options = ["--ff-only", "--no-overwrite-ignore", "--quiet", "--no-stat"];
   const words = ["-c", "merge.autoStash=false", "merge", ...options, commit];
-  await git(top, words, env, { GIT_REFLOG_ACTION: "teams land", ...extra });
+  await git(top, words, env, { GIT_REFLOG_ACTION: "teams land", ...extra }, { detached: true });
 }
 
 /**

@@ -97,7 +97,7 @@ export async function isWorkedOnSinceStop(top: string, env: Env): Promise<boolea
 
 /** Aborts the rebase in progress, and restores the state before it. @throws GitError */
 export async function abortRebase(top: string, env: Env, extra: Env = {}): Promise<void> {
-  await git(top, ["rebase", "--abort"], env, { ...QUIET, ...extra });
+  await git(top, ["rebase", "--abort"], env, { ...QUIET, ...extra }, { detached: true });
 }
 
 /** Returns the worktree that is rebasing a branch. Its HEAD is detached meanwhile, so no worktree has the branch checked out. */

@@ -134,7 +134,7 @@ export async function rollBackWorktree(
     // Another process may have created its own worktree there first.
     if ((await worktreeOfBranch(source, branch, env)) !== realPathOf(path))
       throw new GitError(words, `branch ${branch} is not checked out in it, and stays too`);
-    await git(source, words, env);
+    await git(source, words, env, {}, { detached: true });
   };
   const removeBranch = async (): Promise<void> => {
     // Another process may have removed the worktree and its branch.
