@@ -66,6 +66,11 @@ export function guardedGitEnv(env: Env): Env {
   };
 }
 
+/** Whether git failed because {@link guardedGitEnv} lets it fetch no missing object. */
+export function isFetchRefused({ message }: GitError): boolean {
+  return /transport '[^']*' not allowed|lazy fetching disabled/.test(message);
+}
+
 interface GitOptions {
   /** Its stdin; empty by default. */
   readonly input?: string;

@@ -1,5 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
-import { GitError, guardedGitEnv, withoutRepository } from "../../git/git.ts";
+import { GitError, guardedGitEnv, isFetchRefused, withoutRepository } from "../../git/git.ts";
 import { addWorktree, rollBackWorktree, type Worktree } from "../../git/worktree.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { ensureDir } from "../../os/files/fs.ts";
@@ -150,8 +150,7 @@ export function withRemains(error: unknown, remains: readonly string[]): unknown
 const NAME_CONFLICT = /exists; cannot create|cannot lock ref(?!.*Unable to create '[^']*\.lock')/;
 
 function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string): TeamError {
-  const needsFetch =
-    forModel === true && /transport '[^']*' not allowed|lazy fetching disabled/.test(error.message);
+  const needsFetch = forModel === true && isFetchRefused(error);
   return new TeamError("SPAWN_FAILED", `git could not create its worktree: ${messageOf(error)}`, {
     hint: error.missing
       ? "Install git, or start it without a worktree."
