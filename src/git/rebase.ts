@@ -8,7 +8,7 @@ import { gitDirectoriesOf } from "./repository.ts";
 import { knownWorktrees } from "./worktree.ts";
 
 /** A rebase that git could not finish. */
-export interface RebaseFailure {
+interface RebaseFailure {
   /** Files with conflicts; empty if it failed for another reason. */
   readonly conflicts: readonly string[];
   /** The output of git. */
@@ -59,7 +59,7 @@ function withoutAdvice(output: string): string {
 }
 
 /** A rebase in progress in a worktree. */
-export interface RebaseInProgress {
+interface RebaseInProgress {
   /** The commit of HEAD before it. */
   readonly from: string | undefined;
   /** The branch that is rebased, for example `refs/heads/main`. */
