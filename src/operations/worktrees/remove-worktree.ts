@@ -16,6 +16,7 @@ import { worktreeOf } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { livenessOfAgent } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 import { endStartProcesses } from "../processes/end-processes.ts";
 import { lossText, removalAdvice, unsavedText } from "./worktree-work.ts";
@@ -160,8 +161,14 @@ export async function cleanUpTeamWorktrees(
   const ends = new Map(seen.map((end) => [end.path, end]));
   // Only the lead may still run.
   const lead = members.filter(({ name }) => name === LEAD_NAME);
-  for (const worktree of members.flatMap((member) => worktreeOf(member) ?? []))
-    ends.set(worktree.path, await cleanUpUnlessInUse(ctx, worktree, lead));
+  for (const member of members) {
+    const worktree = worktreeOf(member);
+    if (worktree === undefined) continue;
+    // Another process may have started the member meanwhile.
+    const isInUse = livenessOfAgent(ctx.ref, member.name) === "alive";
+    const end = isInUse ? worktreeInUse(ctx, worktree) : cleanUpUnlessInUse(ctx, worktree, lead);
+    ends.set(worktree.path, await end);
+  }
   for (const { worktree } of former.toReversed()) {
     if (worktree === undefined || ends.has(worktree.path) || entryOf(worktree.path) === undefined) continue;
     const end = (await isBranchCheckedOut(ctx, worktree))

@@ -72,3 +72,36 @@ test("deleteTeam › ends what a start that was cut off left running", async () 
   await deleteTeam(contextOf(ref));
   expect([teamExists(ref), livenessOf(process)]).toEqual([false, "dead"]);
 });
+
+/** Creates a team whose member dev has ended, and a function that records a running process of dev. */
+async function restartable() {
+  const ref = await testTeam(["dev"]);
+  writeStatus(ref, "dev", statusOf({ process: deadProcess() }));
+  const process = await livingProcess();
+  const restart = (): void => writeStatus(ref, "dev", statusOf({ process, instance: "again" }));
+  return { ref, restart, process };
+}
+
+test("deleteTeam › refuses if a member was started during the backup", async () => {
+  const { ref, restart, process } = await restartable();
+  await expect(deleteTeam(contextOf(ref), { backup: async () => restart() })).rejects.toMatchObject({
+    code: "ACTIVE_MEMBERS",
+    message: "dev still runs; nothing was deleted.",
+  });
+  expect([teamExists(ref), livenessOf(process)]).toEqual([true, "alive"]);
+});
+
+test("deleteTeam › keeps the files if a member is started before they are removed", async () => {
+  const { ref, restart, process } = await restartable();
+  // The index of ended teams is written right before the files are removed, with the time of the clock.
+  const now = (): number => {
+    restart();
+    return Date.now();
+  };
+  await expect(deleteTeam(contextOf(ref, undefined, { clock: { now } }))).rejects.toMatchObject({
+    code: "ACTIVE_MEMBERS",
+    message: expect.stringMatching(/^dev was started meanwhile: the team and its files are kept\./),
+    details: { active: ["dev"] },
+  });
+  expect([teamExists(ref), livenessOf(process)]).toEqual([true, "alive"]);
+});
