@@ -10,6 +10,7 @@ import type { DeclaredTeam } from "../../../../src/operations/up/declared-team.t
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { patchMember } from "../../../../src/team/members/members.ts";
 import { hasStartClaim } from "../../../../src/team/members/start-claims.ts";
+import { writePlace } from "../../../../src/team/records/read-records.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
@@ -71,6 +72,19 @@ describe("resume with a signal", () => {
     expect(error?.message).toBe("The signal has not aborted.");
     expect(spawned).toHaveLength(2);
   });
+});
+
+it("resumeMember › releases its claim if the previous start cannot be ended", async () => {
+  const { ref, ctx, spawned } = await endedMember();
+  const process = deadProcess();
+  const { pid: panePid, procStart: paneProcStart } = process;
+  writeStatus(ref, "dev", statusOf({ process, instance: "i" }));
+  writePlace(ref, "dev", { instance: "i", backend: "process", spawnedAt: 1, panePid, paneProcStart });
+  const leave = (): Promise<void> => Promise.reject(new Error("no such server"));
+  const backend = { ...(ctx.backends.of("process") ?? expect.fail("There is no backend.")), leave };
+  const backends = { ...ctx.backends, of: () => backend };
+  await expect(resumeMember({ ...ctx, backends }, "dev")).rejects.toThrow("no such server");
+  expect([spawned, isClaimed(ref)]).toEqual([[], false]);
 });
 
 it("applyPlan › restarts no member after an interrupt", async () => {
