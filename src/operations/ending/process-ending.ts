@@ -1,4 +1,4 @@
-import { messageOf, TeamError } from "../../errors.ts";
+import { messageOf } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import type { Ending, EndingKind } from "../../schema/ending.ts";
@@ -7,7 +7,7 @@ import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
+import { eventMessageId, hasNoRecipient, sendMessage } from "../../team/mailbox/send.ts";
 import { sendReportsOf } from "../../team/mailbox/unsent-reports.ts";
 import {
   finishEnding,
@@ -155,11 +155,9 @@ async function ifLeadExists(send: () => Promise<unknown>): Promise<void> {
   try {
     await send();
   } catch (error) {
-    if (!(error instanceof TeamError) || !NO_RECIPIENT.has(error.code)) throw error;
+    if (!hasNoRecipient(error)) throw error;
   }
 }
-
-const NO_RECIPIENT: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
 
 async function cleanUpStart(ctx: OperationContext, ending: Ending): Promise<void> {
   const { name, how, process, place } = ending;

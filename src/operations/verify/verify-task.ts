@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import type { Clock } from "../../os/clock.ts";
 import type { VerifyRun } from "../../schema/guards/verify-record.ts";
 import type { Task } from "../../schema/task.ts";
-import { sendMessage } from "../../team/mailbox/send.ts";
+import { hasNoRecipient, sendMessage } from "../../team/mailbox/send.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { completionNumber } from "../../team/tasks/pending-notifications.ts";
 import { reopenTask } from "../../team/tasks/reopen-task.ts";
@@ -100,10 +100,7 @@ async function notify(
   try {
     await sendMessage(ref, { from: "system", to, text, summary: `Task #${taskId} is not verified` }, clock);
   } catch (error) {
-    // A manual lead need not be a member, and an owner may have left: then there is no recipient.
-    const isGone =
-      error instanceof TeamError &&
-      (error.code === "RECIPIENT_NOT_FOUND" || error.code === "RECIPIENT_INACTIVE");
-    if (!isGone) throw error;
+    // A manual lead need not be a member, and an owner may have left.
+    if (!hasNoRecipient(error)) throw error;
   }
 }

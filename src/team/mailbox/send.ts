@@ -59,6 +59,11 @@ export async function sendMessage(
   return deliver(ref, config, findRecipient(config, mail.to), mail, { clock, warn });
 }
 
+/** Whether a message failed because its recipient has left the team, or was never a member. */
+export function hasNoRecipient(error: unknown): boolean {
+  return error instanceof TeamError && /^RECIPIENT_(?:NOT_FOUND|INACTIVE)$/.test(error.code);
+}
+
 interface PutOptions {
   readonly clock: Clock;
   /** Called if the inbox was broken and has been repaired. */

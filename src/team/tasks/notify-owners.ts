@@ -3,7 +3,7 @@ import type { Clock } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
-import { eventMessageId, type OutgoingMessage, sendMessage } from "../mailbox/send.ts";
+import { eventMessageId, hasNoRecipient, type OutgoingMessage, sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
 import {
@@ -131,8 +131,8 @@ async function send(ref: TeamRef, mail: OutgoingMessage, taskId: string, clock: 
   try {
     await sendMessage(ref, mail, clock);
   } catch (error) {
-    // The recipient has left the team, or (a lead) was never a member: there is no one to notify.
-    if (error instanceof TeamError && NO_RECIPIENT.has(error.code)) return;
+    // There is no one to notify; a manual lead need not be a member.
+    if (hasNoRecipient(error)) return;
     throw new TeamError(
       error instanceof TeamError ? error.code : systemErrorCode(error),
       `Task #${taskId} was changed, but ${mail.to} could not be notified: ${messageOf(error)}`,
@@ -143,5 +143,3 @@ async function send(ref: TeamRef, mail: OutgoingMessage, taskId: string, clock: 
     );
   }
 }
-
-const NO_RECIPIENT: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
