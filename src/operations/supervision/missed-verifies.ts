@@ -1,5 +1,5 @@
 import { TeamError } from "../../errors.ts";
-import { steadyNow } from "../../os/clock.ts";
+import { pause } from "../../os/clock.ts";
 import type { Task } from "../../schema/task.ts";
 import { readableTask } from "../../team/tasks/tasks.ts";
 import { needsVerify, verifiedIds } from "../../team/tasks/verify-record.ts";
@@ -12,27 +12,16 @@ interface MissedOptions {
   readonly verify: (task: Task, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
   readonly onProblem: (message: string) => void;
-  /** Milliseconds of a steady clock. */
-  readonly now?: () => number;
-}
-
-/** A verification that failed for another reason than its command. */
-interface FailedAttempt {
-  readonly retries: Retries;
-  /** When it may be repeated, by the steady clock. */
-  readonly nextAt: number;
 }
 
 /**
  * Runs the verify commands of tasks that another program completed: it writes the task's file itself, so our code learns of it
- * afterwards. A failure reopens the task. Runs them in the background, since they may take minutes. An attempt that cannot run the
- * command, for example with invalid settings, is repeated after a pause: it changes files, and each change wakes the caller.
+ * afterwards. A failure reopens the task. Runs them in the background, since they may take minutes.
  */
 export class MissedVerifies {
   readonly #ctx: OperationContext;
   readonly #options: MissedOptions;
   readonly #running = new Map<string, Promise<void>>();
-  readonly #failed = new Map<string, FailedAttempt>();
 
   constructor(ctx: OperationContext, options: MissedOptions) {
     this.#ctx = ctx;
@@ -41,13 +30,9 @@ export class MissedVerifies {
 
   /** Starts the missed verifications. Reads no task if no command is confirmed. */
   check(): void {
-    const { ref } = this.#ctx;
-    const { now = steadyNow } = this.#options;
-    for (const id of verifiedIds(ref)) {
-      if (this.#running.has(id) || now() < (this.#failed.get(id)?.nextAt ?? 0)) continue;
-      const task = readableTask(ref, id);
-      if (task?.status !== "completed" || !needsVerify(ref, task)) continue;
-      const ended = this.#verify(task).finally(() => this.#running.delete(id));
+    for (const id of verifiedIds(this.#ctx.ref)) {
+      if (this.#running.has(id) || this.#missed(id) === undefined) continue;
+      const ended = this.#verify(id).finally(() => this.#running.delete(id));
       this.#running.set(id, ended);
     }
   }
@@ -57,20 +42,31 @@ export class MissedVerifies {
     await Promise.all(this.#running.values());
   }
 
-  async #verify(task: Task): Promise<void> {
-    const { verify, signal, onProblem, now = steadyNow } = this.#options;
-    const { id } = task;
-    const { retries } = this.#failed.get(id) ?? {
-      retries: new Retries((why) => onProblem(`Task #${id} could not be verified: ${why}`)),
-    };
-    try {
-      await verify(task, signal);
-      await notifyTask(this.#ctx, id);
-      this.#failed.delete(id);
-    } catch (error) {
-      const isKnown = error instanceof TeamError && EXPECTED.has(error.code);
-      if (isKnown) this.#failed.delete(id);
-      else this.#failed.set(id, { retries, nextAt: now() + retries.failed(error) });
+  /** Returns a task that is completed and not verified; undefined if there is none (any more). */
+  #missed(id: string): Task | undefined {
+    const { ref } = this.#ctx;
+    const task = readableTask(ref, id);
+    return task?.status === "completed" && needsVerify(ref, task) ? task : undefined;
+  }
+
+  /**
+   * Verifies a task. An attempt that cannot run the command, for example with invalid settings, is repeated after a pause: it
+   * changes files, and each change wakes the caller.
+   */
+  async #verify(id: string): Promise<void> {
+    const { verify, signal, onProblem } = this.#options;
+    const retries = new Retries((why) => onProblem(`Task #${id} could not be verified: ${why}`));
+    for (;;) {
+      try {
+        const task = this.#missed(id);
+        if (task === undefined) return;
+        await verify(task, signal);
+        await notifyTask(this.#ctx, id);
+        return;
+      } catch (error) {
+        if (error instanceof TeamError && EXPECTED.has(error.code)) return;
+        if ((await pause(retries.failed(error), signal)) === "aborted") return;
+      }
     }
   }
 }
