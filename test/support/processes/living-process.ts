@@ -6,7 +6,9 @@ import type { ProcessIdentity } from "../../../src/schema/process-identity.ts";
 
 /** Starts a process that ends with the test. @param env additional variables */
 export async function livingProcess(env: NodeJS.ProcessEnv = {}): Promise<ProcessIdentity> {
-  const child = spawn("sleep", ["600"], { detached: true, env: { ...process.env, ...env } });
+  // Not `sleep`: macOS hides the environment of its own programs.
+  const words = ["--eval", "setTimeout(() => undefined, 600_000)"];
+  const child = spawn(process.execPath, words, { detached: true, env: { ...process.env, ...env } });
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "spawn");
   const identity = identityOf(child.pid ?? 0);

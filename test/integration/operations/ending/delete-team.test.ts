@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
 import { isAlive } from "../../../../src/operations/ending/kill.ts";
@@ -66,7 +67,7 @@ test("deleteTeam › changes nothing if the signal aborts before it ends a membe
 
 test("deleteTeam › ends what a start that was cut off left running", async () => {
   const ref = await testTeam(["dev"]);
-  const startClaim = { instance: "cut-off", first: true, by: deadProcess(), at: Date.now() };
+  const startClaim = { instance: randomUUID(), first: true, by: deadProcess(), at: Date.now() };
   await changeMetadata(ref, "dev", { startClaim });
   const process = await livingProcess({ TEAMS_INSTANCE: startClaim.instance });
   await deleteTeam(contextOf(ref));

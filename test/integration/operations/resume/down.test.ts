@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { downTeam } from "../../../../src/operations/resume/down.ts";
 import { isStopped } from "../../../../src/operations/resume/resume.ts";
@@ -11,7 +12,7 @@ import { contextOf } from "../../../support/worker/start-worker.ts";
 
 test("downTeam › keeps a member whose first start was cut off, and ends what that start left running", async () => {
   const ref = await testTeam(["dev"]);
-  const startClaim = { instance: "cut-off", first: true, by: deadProcess(), at: Date.now() };
+  const startClaim = { instance: randomUUID(), first: true, by: deadProcess(), at: Date.now() };
   await changeMetadata(ref, "dev", { startClaim });
   const process = await livingProcess({ TEAMS_INSTANCE: startClaim.instance });
   const ctx = contextOf(ref);

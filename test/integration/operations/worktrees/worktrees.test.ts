@@ -223,8 +223,9 @@ test("worktree › is not created for a member whose name has a new holder", asy
 
 /** Spawns ada, up to the setup of its worktree, with a backend that starts nothing. @returns also a function that ends the setup */
 async function setUpAda(ctx: OperationContext) {
-  const directory = realpathSync(temporaryDirectory());
-  const setup = `touch product '${directory}/begun'; until test -e '${directory}/go'; do sleep 0.05; done`;
+  const begun = join(realpathSync(temporaryDirectory()), "begun");
+  // It also ends when the test removes the directory.
+  const setup = `touch product '${begun}'; while test -e '${begun}'; do sleep 0.05; done`;
   const spawn = (): Promise<never> => expect.fail("A process was started.");
   const backend = { ...ctx.backends.of("process"), spawn };
   const backends = { of: ctx.backends.of, choose: async () => ({ backend: backend as never, why: "" }) };
@@ -232,8 +233,8 @@ async function setUpAda(ctx: OperationContext) {
   const start = spawnTeammates({ ...ctx, backends }, [input], { worktrees: { setup } });
   // The test handles the error later.
   start.catch(() => undefined);
-  await eventually("the setup", () => existsSync(join(directory, "begun")));
-  return { start, endSetup: () => writeFileSync(join(directory, "go"), "") };
+  await eventually("the setup", () => existsSync(begun));
+  return { start, endSetup: () => rmSync(begun) };
 }
 
 test("a start whose team was deleted during its setup › is rolled back", async () => {
