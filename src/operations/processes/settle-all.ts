@@ -1,5 +1,5 @@
 /**
- * Waits for all parts of a work, even if one fails: this process may end after the error, and would cut the others off.
+ * Waits for all parts, even if one fails: this process may end after the error, which would cut off the others.
  * @throws the first error
  */
 export async function settleAll<T>(parts: readonly Promise<T>[]): Promise<readonly T[]> {

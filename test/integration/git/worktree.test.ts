@@ -189,6 +189,7 @@ describe("creating a worktree", () => {
     writeFileSync(join(first.path, "left.txt"), "by a setup command\n");
     expect(await rollBackWorktree(first, ENV)).toEqual([]);
     expect([existsSync(first.path), git(repository, "branch", "--list", MADE)]).toEqual([false, ""]);
+    expect(await rollBackWorktree(first, ENV)).toEqual([]);
     const second = await add();
     writeFileSync(join(second.path, "new.txt"), "new\n");
     commit(second.path, "second");
