@@ -33,7 +33,8 @@ export async function commitsOnlyInBare(own: string, env: Env): Promise<number> 
   const others = ["--not", "--remotes", "--not", "--stdin"];
   const words = ["rev-list", "--count", "--ignore-missing", ...refs, ...others];
   const received = receivedCommits(own).map((commit) => `^${commit}\n`);
-  return Number((await git(own, words, env, variablesOf({ top: own, own }), received.join(""))).trim());
+  const input = { input: received.join("") };
+  return Number((await git(own, words, env, variablesOf({ top: own, own }), input)).trim());
 }
 
 /** Longest time in milliseconds between the last two writes of a clone, its packed refs and its HEAD. */

@@ -63,7 +63,7 @@ export async function diffSince(
     await addUntracked(top, env, extra);
     const options = [...PLAIN, ...FORM, ...(form === "whole" ? ["--patch"] : [])];
     const words = ["-c", "core.quotePath=false", "diff", ...options, "--end-of-options", base, "--"];
-    return parseDiff(await git(top, words, env, extra, undefined, "latin1"));
+    return parseDiff(await git(top, words, env, extra, { encoding: "latin1" }));
   } finally {
     removeTree(scratch);
   }
@@ -92,7 +92,7 @@ const STATUSES: Readonly<Record<string, FileStatus>> = {
  * Parses the output of `git diff --raw --numstat --patch -z`: three parts, and no byte of a path can end one of them. Pure.
  * @param text has one character for each byte: decoded as UTF-8, two different names could become the same
  */
-export function parseDiff(text: string): Diff {
+function parseDiff(text: string): Diff {
   const statuses = new Map<string, FileStatus>();
   const files: FileDiff[] = [];
   let at = 0;

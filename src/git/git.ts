@@ -66,11 +66,23 @@ export function guardedGitEnv(env: Env): Env {
   };
 }
 
+/** Whether git failed because {@link guardedGitEnv} lets it fetch no missing object. */
+export function isFetchRefused({ message }: GitError): boolean {
+  return /transport '[^']*' not allowed|lazy fetching disabled/.test(message);
+}
+
+interface GitOptions {
+  /** Its stdin; empty by default. */
+  readonly input?: string;
+  /** `latin1` gives one character for each byte. */
+  readonly encoding?: "utf8" | "latin1";
+  /** For a change of many files: a Ctrl-C in the terminal, or the end of this process, does not leave it half done. */
+  readonly detached?: boolean;
+}
+
 /**
  * Runs git in a directory, with an argument vector. Its messages are English in any locale.
  * @param extra additional environment variables
- * @param input its stdin; empty by default
- * @param encoding `latin1` gives one character for each byte
  * @returns its stdout
  * @throws GitError
  */
@@ -79,12 +91,10 @@ export async function git(
   args: readonly string[],
   env: Env,
   extra: Env = {},
-  input?: string,
-  encoding: "utf8" | "latin1" = "utf8",
+  own: GitOptions = {},
 ): Promise<string> {
   const options = {
-    encoding,
-    ...(input === undefined ? {} : { input }),
+    ...own,
     env: {
       ...withoutRepository(env),
       LC_ALL: "C",

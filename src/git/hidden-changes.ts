@@ -72,7 +72,7 @@ export async function clearFlags(
     ["--no-skip-worktree", skipped],
   ] as const) {
     const input = files.map((file) => `${file}\0`).join("");
-    if (input !== "") await git(top, ["update-index", "-z", option, "--stdin"], env, copy, input);
+    if (input !== "") await git(top, ["update-index", "-z", option, "--stdin"], env, copy, { input });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Env } from "../os/env.ts";
-import { GitError, git } from "./git.ts";
+import { git } from "./git.ts";
 
 /**
  * Moves a branch that no worktree has checked out, if it is still at the expected commit.
@@ -23,22 +23,5 @@ export async function fastForward(top: string, commit: string, env: Env, extra: 
   // By default, git overwrites ignored files: a person's own `.env` would be lost.
   const options = ["--ff-only", "--no-overwrite-ignore", "--quiet", "--no-stat"];
   const words = ["-c", "merge.autoStash=false", "merge", ...options, commit];
-  await git(top, words, env, { GIT_REFLOG_ACTION: "teams land", ...extra });
-}
-
-/**
- * Counts the commits that only `to` has (`added`), and that only `from` has (`missing`).
- * @throws GitError
- */
-export async function commitsSince(
-  directory: string,
-  from: string,
-  to: string,
-  env: Env,
-): Promise<{ readonly added: number; readonly missing: number }> {
-  const words = ["rev-list", "--left-right", "--count", "--end-of-options", `${from}...${to}`, "--"];
-  const [missing, added] = (await git(directory, words, env)).trim().split(/\s+/).map(Number);
-  if (added === undefined || missing === undefined)
-    throw new GitError(words, "git rev-list printed no numbers");
-  return { added, missing };
+  await git(top, words, env, { GIT_REFLOG_ACTION: "teams land", ...extra }, { detached: true });
 }

@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import type { Env } from "../os/env.ts";
 import { entryOf, readText } from "../os/files/fs.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 import { isShortFile } from "../os/files/user-files.ts";
 import { GitError, git } from "./git.ts";
 import { gitDirectoriesOf } from "./repository.ts";
 import { knownWorktrees } from "./worktree.ts";
 
 /** A rebase that git could not finish. */
-export interface RebaseFailure {
+interface RebaseFailure {
   /** Files with conflicts; empty if it failed for another reason. */
   readonly conflicts: readonly string[];
   /** The output of git. */
@@ -30,7 +31,7 @@ const SETTINGS = [
  * Rebases the HEAD of a clean worktree onto a commit.
  * @param extra additional environment variables of git and of the programs that it starts
  * @returns undefined if it succeeded; after a failure, the rebase is still in progress or was never started
- * @throws GitError if git is missing or took too long
+ * @throws GitError if git is missing
  */
 export async function rebaseOnto(
   top: string,
@@ -58,7 +59,7 @@ function withoutAdvice(output: string): string {
 }
 
 /** A rebase in progress in a worktree. */
-export interface RebaseInProgress {
+interface RebaseInProgress {
   /** The commit of HEAD before it. */
   readonly from: string | undefined;
   /** The branch that is rebased, for example `refs/heads/main`. */
@@ -67,8 +68,10 @@ export interface RebaseInProgress {
 
 /** Returns the rebase that is in progress in a worktree. Reads git's files and starts no process. */
 export function rebaseIn(top: string): RebaseInProgress | undefined {
-  const own = gitDirectoriesOf(top)?.own;
-  if (own === undefined) return undefined;
+  const found = gitDirectoriesOf(top);
+  // A bare repository, or a directory that is gone, may be below the checkout of another repository.
+  if (found === undefined || found.top !== realPathOf(top)) return undefined;
+  const { own } = found;
   const state = ["rebase-merge", "rebase-apply"].map((name) => join(own, name)).find((path) => entryOf(path));
   if (state === undefined) return undefined;
   const read = (name: string): string | undefined => {
@@ -97,7 +100,7 @@ export async function isWorkedOnSinceStop(top: string, env: Env): Promise<boolea
 
 /** Aborts the rebase in progress, and restores the state before it. @throws GitError */
 export async function abortRebase(top: string, env: Env, extra: Env = {}): Promise<void> {
-  await git(top, ["rebase", "--abort"], env, { ...QUIET, ...extra });
+  await git(top, ["rebase", "--abort"], env, { ...QUIET, ...extra }, { detached: true });
 }
 
 /** Returns the worktree that is rebasing a branch. Its HEAD is detached meanwhile, so no worktree has the branch checked out. */

@@ -19,7 +19,7 @@ export async function removeWorktree(
 ): Promise<void> {
   const { common } = await locateWorktree(path, env, repository);
   const remove = (...options: readonly string[]): Promise<string> =>
-    git(common, ["worktree", "remove", ...options, "--end-of-options", path], env);
+    git(common, ["worktree", "remove", ...options, "--end-of-options", path], env, {}, { detached: true });
   try {
     await remove();
   } catch (error) {
@@ -37,5 +37,6 @@ export async function removeWorktree(
 /** Removes a worktree with all its changes; its branch stays. Call `discardLoss` first. @throws GitError */
 export async function discardWorktree(path: string, env: Env, repository?: string): Promise<void> {
   const { common } = await locateWorktree(path, env, repository);
-  await git(common, ["worktree", "remove", "--force", "--end-of-options", path], env);
+  const words = ["worktree", "remove", "--force", "--end-of-options", path];
+  await git(common, words, env, {}, { detached: true });
 }

@@ -92,7 +92,7 @@ export function operationIn({ own }: Pick<CheckoutPlace, "own">): GitOperation |
 }
 
 /**
- * Counts the commits that only HEAD has (`ahead`), and that only the other commit has (`behind`).
+ * Counts the commits that only HEAD or the given commit has (`ahead`), and that only the other commit has (`behind`).
  * @param since the name of a commit or branch
  * @throws GitError if there is no such commit or branch
  */
@@ -100,8 +100,9 @@ export async function aheadBehind(
   directory: string,
   since: string,
   env: Env,
+  commit = "HEAD",
 ): Promise<{ readonly ahead: number; readonly behind: number }> {
-  const words = ["rev-list", "--left-right", "--count", "--end-of-options", `${since}...HEAD`, "--"];
+  const words = ["rev-list", "--left-right", "--count", "--end-of-options", `${since}...${commit}`, "--"];
   const [behind = "0", ahead = "0"] = (await git(directory, words, env)).trim().split(/\s+/);
   return { ahead: Number(ahead), behind: Number(behind) };
 }

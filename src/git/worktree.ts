@@ -88,7 +88,8 @@ async function plan(
       `the uncommitted changes cannot be copied, because they are based on a different commit than ${branch}`,
     );
   const parent = resolve(repository, request.directory ?? DEFAULT_DIRECTORY);
-  const path = freePath(parent, request.name, await knownWorktrees(top, env));
+  // Git records real paths.
+  const path = freePath(realPathOf(parent), request.name, await knownWorktrees(top, env));
   const worktree = {
     path,
     cwd: join(path, relative(top, from)),
@@ -133,13 +134,15 @@ export async function rollBackWorktree(
     // Another process may have created its own worktree there first.
     if ((await worktreeOfBranch(source, branch, env)) !== realPathOf(path))
       throw new GitError(words, `branch ${branch} is not checked out in it, and stays too`);
-    await git(source, words, env);
+    await git(source, words, env, {}, { detached: true });
+  };
+  const removeBranch = async (): Promise<void> => {
+    // Another process may have removed the worktree and its branch.
+    if ((await worktreeOfBranch(source, branch, env)) !== undefined)
+      await git(source, ["update-ref", "-d", `refs/heads/${branch}`, base], env);
   };
   if (isDirectory(path)) await attempt(path, remove);
-  if (madeBranch && left.length === 0)
-    await attempt(`branch ${branch}`, () =>
-      git(source, ["update-ref", "-d", `refs/heads/${branch}`, base], env),
-    );
+  if (madeBranch && left.length === 0) await attempt(`branch ${branch}`, removeBranch);
   return left;
 }
 

@@ -9,7 +9,7 @@ export function problemsOf(ref: TeamRef, config: TeamConfig): readonly string[] 
     problem === undefined
       ? []
       : [
-          `The end of ${name} is not fully processed: ${problem} A running lead and the next teams status try again.`,
+          `The end of ${name} is not fully processed: ${problem.replace(/\.$/, "")}. A running lead and the next teams status try again.`,
         ],
   );
   const names = config.members.map(({ name }) => name);

@@ -113,6 +113,8 @@ const KEYS = {
   formerNames: [FORMER_NAMES_KEY, strings],
   /** Team: the session of the lead that a person replaced. */
   formerLeadSession: ["_leadSession", z.string()],
+  /** Team: the spending in that session, until a lead continues it and records the spending itself. */
+  formerLeadSpent: ["_leadSpent", spentAmount],
 } as const;
 
 type Key = keyof typeof KEYS;

@@ -2,7 +2,7 @@ import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules } from "../../protocol/permission-messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { sendMessage } from "../../team/mailbox/send.ts";
+import { hasNoRecipient, sendMessage } from "../../team/mailbox/send.ts";
 import type { OperationContext } from "../context.ts";
 import { isForeign } from "./foreign-requests.ts";
 import type { PeerRules } from "./peer-rules.ts";
@@ -13,6 +13,7 @@ import type { PeerRules } from "./peer-rules.ts";
  * @param asker the member whose request added the rules; it gets them with its answer
  * @param directory sends them only to members in this directory; undefined for all members
  * @param onPeer receives each foreign member whose program may ignore rules, or does not accept them and so gets none
+ * @throws the first error; the other members got the rules
  */
 export async function shareRules(
   ctx: OperationContext,
@@ -34,13 +35,20 @@ export async function shareRules(
     directoryPath: directory ?? "",
   };
   const text = formatProtocol(update, new Date(ctx.clock.now()));
+  const failures: unknown[] = [];
   for (const member of readTeam(ctx.ref).members) {
     const { name, cwd } = member;
     if (name === LEAD_NAME || name === asker || (directory !== undefined && cwd !== directory)) continue;
-    const peer = isForeign(ctx.ref, member) ? await peerOf(ctx, name) : undefined;
-    if (peer !== undefined && peer.takes !== "yes") onPeer?.(peer);
-    if (peer?.takes !== "no") await sendMessage(ctx.ref, { from: LEAD_NAME, to: name, text });
+    try {
+      const peer = isForeign(ctx.ref, member) ? await peerOf(ctx, name) : undefined;
+      if (peer !== undefined && peer.takes !== "yes") onPeer?.(peer);
+      if (peer?.takes !== "no") await sendMessage(ctx.ref, { from: LEAD_NAME, to: name, text });
+    } catch (error) {
+      // Thrown below. A member that has left meanwhile needs no rules.
+      if (!hasNoRecipient(error)) failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function peerOf(ctx: OperationContext, name: string): Promise<PeerRules | undefined> {

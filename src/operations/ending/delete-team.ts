@@ -34,19 +34,22 @@ export interface DeleteOptions {
 /**
  * Removes a team: its files, tasks, FIFOs, remaining panes, and worktrees without unsaved changes.
  * @returns its worktrees, removed or kept; the caller reports the kept ones
- * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; then nothing was removed. INTERRUPTED; then
- * the team's files are still there. INTERRUPTED and later errors name the members that were ended before.
+ * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; then nothing was removed. INTERRUPTED, or
+ * ACTIVE_MEMBERS for a member that was started meanwhile; then the team's files are still there. These and later errors name the members
+ * that were ended before.
  */
 export async function deleteTeam(
   ctx: OperationContext,
   options: DeleteOptions = {},
 ): Promise<readonly WorktreeEnd[]> {
   requireLead(ctx, "delete the team");
-  const members = teammatesIn(ctx);
-  const active = await activeOf(ctx, members);
   if (!options.force) await requireEnded(ctx);
   await options.backup?.();
   refuseAborted(ctx, options, "nothing was changed.");
+  // A member may have been started during the backup.
+  const members = teammatesIn(ctx);
+  const active = await activeOf(ctx, members);
+  if (!options.force && active.length > 0) throw stillActive(ctx, active);
   const alive = members.filter((name) => isAlive(ctx, name));
   try {
     return await endAndRemove(ctx, members, active.length > 0, options);
@@ -67,11 +70,12 @@ async function endAndRemove(
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name, signal);
   const kept = "the team and its files are kept. Clean worktrees of ended members may be gone.";
   refuseAborted(ctx, options, kept);
+  requireNoneStarted(ctx, kept);
   for (const name of members) {
     const place = readPlace(ctx.ref, name);
-    if (place === undefined) continue;
+    // Also without a place: a start that was cut off has recorded none.
     await endProcesses(ctx, name);
-    await closePlace(ctx, place);
+    if (place !== undefined) await closePlace(ctx, place);
   }
   const worktrees = await cleanUpTeamWorktrees(ctx, [
     ...handled,
@@ -81,6 +85,7 @@ async function endAndRemove(
   await endDeadLeadWatches(ctx);
   await listAsEnded(ctx, problem);
   await removeTeamFiles(ctx.ref, () => {
+    requireNoneStarted(ctx, kept);
     const config = readTeam(ctx.ref);
     beforeRemoval?.(config);
     removeSessionEnvs(ctx.ref, config, problem);
@@ -93,6 +98,20 @@ function refuseAborted({ ref }: OperationContext, { signal, force }: DeleteOptio
   if (signal?.aborted !== true) return;
   throw new TeamError("INTERRUPTED", `The deletion was interrupted: ${state}`, {
     hint: `Run it again: teams delete ${force ? "--force " : ""}${operand(ref.team)}`,
+  });
+}
+
+/**
+ * @param state of the team, as the end of a sentence
+ * @throws TeamError ACTIVE_MEMBERS if a member was started after the others had ended
+ */
+function requireNoneStarted(ctx: OperationContext, state: string): void {
+  const active = teammatesIn(ctx).filter((name) => isAlive(ctx, name));
+  if (active.length === 0) return;
+  const was = active.length > 1 ? "were" : "was";
+  throw new TeamError("ACTIVE_MEMBERS", `${active.join(", ")} ${was} started meanwhile: ${state}`, {
+    hint: `To end all members and delete the team: teams delete --force ${operand(ctx.ref.team)}`,
+    details: { active },
   });
 }
 
@@ -128,12 +147,15 @@ async function listAsEnded(
 /** @throws TeamError ACTIVE_MEMBERS while a member's process lives */
 export async function requireEnded(ctx: OperationContext): Promise<void> {
   const active = await activeOf(ctx, teammatesIn(ctx));
-  if (active.length === 0) return;
-  throw new TeamError(
+  if (active.length > 0) throw stillActive(ctx, active);
+}
+
+function stillActive({ ref }: OperationContext, active: readonly string[]): TeamError {
+  return new TeamError(
     "ACTIVE_MEMBERS",
     `${active.join(", ")} still ${active.length > 1 ? "run" : "runs"}; nothing was deleted.`,
     {
-      hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ctx.ref.team)}. Or end them and delete the team: teams delete --force ${operand(ctx.ref.team)}`,
+      hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ref.team)}. Or end them and delete the team: teams delete --force ${operand(ref.team)}`,
       details: { active },
     },
   );

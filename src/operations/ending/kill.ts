@@ -6,7 +6,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { withKillClaim } from "../../team/members/kill-claims.ts";
-import { findMember } from "../../team/members/members.ts";
+import { findMember, lookUpMember } from "../../team/members/members.ts";
 import { livenessOfAgent } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand } from "../../text/shell-quote.ts";
@@ -16,6 +16,7 @@ import { endDeadLeadCommands } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
 import { liveForeignMembers } from "../processes/foreign-facts.ts";
 import type { ForeignProof } from "../processes/foreign-members.ts";
+import { settleAll } from "../processes/settle-all.ts";
 import { setDiscard } from "../worktrees/discard-worktree.ts";
 import type { WorktreeEnd } from "../worktrees/remove-worktree.ts";
 import { removeEndedMember } from "./remove-member.ts";
@@ -65,12 +66,12 @@ export async function killTeammates(
   const config = readTeam(ctx.ref);
   const found = names.map((name) => findMember(config, name));
   requireTeammates(ctx, found);
-  const members = found.map(({ name }) => name);
-  if (!options.discardWorktrees) return withWorktreeEnds(ctx, found, await endMembers(ctx, members, options));
+  if (!options.discardWorktrees) return withWorktreeEnds(ctx, found, await endMembers(ctx, found, options));
   const own = ownIdentity();
+  const members = found.map(({ name }) => name);
   await setDiscard(ctx, members, own);
   try {
-    return await withWorktreeEnds(ctx, found, await endMembers(ctx, members, options), own);
+    return await withWorktreeEnds(ctx, found, await endMembers(ctx, found, options), own);
   } catch (error) {
     // Members that have not ended keep their worktrees.
     await setDiscard(ctx, members, undefined);
@@ -88,7 +89,7 @@ function requireTeammates({ ref }: OperationContext, found: readonly TeamMember[
 
 function endMembers(
   outer: OperationContext,
-  members: readonly string[],
+  members: readonly TeamMember[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
   return batchClose(outer, (ctx) => endEachMember(ctx, members, options));
@@ -96,11 +97,13 @@ function endMembers(
 
 async function endEachMember(
   ctx: OperationContext,
-  members: readonly string[],
+  members: readonly TeamMember[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
   const foreign = await liveForeignMembers(ctx, readTeam(ctx.ref));
-  const living = members.filter((name) => foreign.has(name) || isAlive(ctx, name) || isRemote(ctx, name));
+  const living = members
+    .map(({ name }) => name)
+    .filter((name) => foreign.has(name) || isAlive(ctx, name) || isRemote(ctx, name));
   const ends = options.force ? [] : await requestAgreement(ctx, living, options);
   const agreed = ends.map(({ name }) => name);
   if (options.signal?.aborted && !options.force) requireAllAgreed(ctx.ref, living, agreed);
@@ -114,12 +117,12 @@ async function endEachMember(
   }
   const signalled = living.filter((name) => !agreed.includes(name));
   return withKillClaim(ctx.ref, signalled, () =>
-    Promise.all(
-      members.map((name) =>
-        endMember(ctx, name, {
-          agreed: ends.find((end) => end.name === name),
-          lived: living.includes(name),
-          proof: foreign.get(name),
+    settleAll(
+      members.map((member) =>
+        endMember(ctx, member, {
+          agreed: ends.find(({ name }) => name === member.name),
+          lived: living.includes(member.name),
+          proof: foreign.get(member.name),
         }),
       ),
     ),
@@ -213,11 +216,14 @@ interface MemberEnd {
 
 async function endMember(
   ctx: OperationContext,
-  name: string,
+  { name, joinedAt }: TeamMember,
   { agreed, lived, proof }: MemberEnd,
 ): Promise<KillReport> {
   if (agreed !== undefined)
     return { name, outcome: "shut-down", left: [], ...(agreed.unproven && { unproven: true }) };
+  const holder = lookUpMember(readTeam(ctx.ref), name);
+  // The member left while it was asked, and its name has a new holder.
+  if (holder !== undefined && holder.joinedAt !== joinedAt) return { name, outcome: "gone", left: [] };
   if (proof !== undefined) {
     const left = proof.alive ? await endDescendants(proof.process, { graceMs: FOREIGN_GRACE_MS }) : [];
     await removeEndedMember(ctx, name, "killed");

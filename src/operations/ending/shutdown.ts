@@ -21,6 +21,7 @@ import type { OperationContext } from "../context.ts";
 import { requireLead } from "../context.ts";
 import { batchClose } from "../processes/batch-close.ts";
 import { type ForeignProof, proveForeignMembers } from "../processes/foreign-members.ts";
+import { settleAll } from "../processes/settle-all.ts";
 import { type ProvenEnd, removeEndedMember, UNPROVEN_EXIT_MS } from "./remove-member.ts";
 
 /** Milliseconds that `shutdown` waits until a teammate has agreed and ended (product.md). */
@@ -177,10 +178,7 @@ async function checkShutdowns(
     return [{ name, outcome: agreed ? "approved" : "gone" }];
   });
   const gone = reports.filter(({ name, outcome }) => outcome !== "rejected" && alive.has(name));
-  const results = await Promise.allSettled(
-    gone.map(({ name, unproven }) => ended(name, unproven === true ? "unproven" : "proven")),
-  );
-  for (const result of results) if (result.status === "rejected") throw result.reason;
+  await settleAll(gone.map(({ name, unproven }) => ended(name, unproven === true ? "unproven" : "proven")));
   return reports;
 }
 

@@ -1,9 +1,12 @@
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import type { Ending } from "../../schema/ending.ts";
 import { worktreeOf } from "../../schema/member-metadata.ts";
 import { sameName } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { unfinishedEndings } from "../../team/members/ending-claims.ts";
 import type { OperationContext } from "../context.ts";
 import { cleanUpWorktree, type WorktreeEnd, worktreeInUse } from "../worktrees/remove-worktree.ts";
 import { awaitEndingDone } from "./process-ending.ts";
@@ -47,6 +50,15 @@ async function worktreeEndOf(
   const stays = readTeam(ctx.ref).members.some(({ worktreePath }) => worktreePath === worktree.path);
   if (stays) return undefined;
   await awaitEndingDone(ctx, member.name);
+  const isItsOwn = (one: Ending): boolean => one.worktree?.path === worktree.path;
+  const unfinished = unfinishedEndings(readTeam(ctx.ref)).find(isItsOwn);
+  if (unfinished !== undefined && unfinished.problem === undefined) return leftTo(unfinished, worktree);
   if (outcome === "out-of-reach" || left.length > 0) return worktreeInUse(ctx, worktree);
   return cleanUpWorktree(ctx, defined({ ...worktree, discard }));
+}
+
+/** Leaves a worktree to the process that handles the end of its member: it may be removing a large worktree now. */
+function leftTo({ name, by }: Ending, { path, branch }: WorktreeRecord): WorktreeEnd {
+  const kept = `process ${by.pid} still handles the end of ${name}`;
+  return { path, branch, kept, advice: "That process may still remove it." };
 }

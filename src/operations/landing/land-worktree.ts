@@ -1,15 +1,16 @@
 import { TeamError } from "../../errors.ts";
 import { commitNamed } from "../../git/diff.ts";
 import { GitError } from "../../git/git.ts";
-import { commitsSince, fastForward, moveBranch } from "../../git/move-branch.ts";
+import { fastForward, moveBranch } from "../../git/move-branch.ts";
 import { abortRebase, rebaseIn, rebaseOnto } from "../../git/rebase.ts";
+import { aheadBehind } from "../../git/status.ts";
 import { changesInWorktree } from "../../git/worktree.ts";
 import type { Env } from "../../os/env.ts";
 import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
-import { FLAGS_TEXT } from "../worktrees/worktree-work.ts";
+import { filesText } from "../worktrees/worktree-work.ts";
 import type { AgentWork } from "./agent-work.ts";
 import { type Gate, runGate } from "./gate.ts";
 import { interrupted } from "./landing-lock.ts";
@@ -69,7 +70,7 @@ export async function landWorktree(
   await requireClean(work, worktree, env);
   const from = await requireCommit(path, "HEAD", env);
   const onto = await commitNamed(path, `refs/heads/${target}`, env);
-  if (onto !== undefined && (await commitsSince(path, onto, from, env)).added === 0)
+  if (onto !== undefined && (await aheadBehind(path, onto, env, from)).ahead === 0)
     return { outcome: "nothing" };
   await placeOfTarget(ctx, worktree, target, env);
   const record = beginLanding(ctx.ref, work.agent, path);
@@ -93,7 +94,7 @@ async function attempts(
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const onto = await requireCommit(path, `refs/heads/${target}`, env);
     const before = await requireCommit(path, "HEAD", env);
-    if ((await commitsSince(path, onto, before, env)).missing > 0) {
+    if ((await aheadBehind(path, onto, env, before)).behind > 0) {
       onStep(attempt === 1 ? "rebases" : "rebases-again");
       writeLanding(ctx.ref, work.agent, { ...record, from: before });
       const conflict = await tryRebase(work, { path, before, onto }, extra, options);
@@ -108,7 +109,7 @@ async function attempts(
     await requireUnchanged(work, worktree, commit, env);
     const place = await placeOfTarget(ctx, worktree, target, env);
     if ((await requireCommit(path, `refs/heads/${target}`, env)) !== onto) continue;
-    const { added: commits } = await commitsSince(path, onto, commit, env);
+    const { ahead: commits } = await aheadBehind(path, onto, env, commit);
     // Every commit is already on the target, in another form.
     if (commits === 0) return { outcome: "nothing" };
     await move(place, { target, onto, commit }, env, extra);
@@ -193,17 +194,14 @@ async function requireClean(
   { path, repository }: WorktreeRecord,
   env: Env,
 ): Promise<void> {
-  const { changed, untracked, hasFlags } = await changesInWorktree(path, env, repository);
+  const changes = await changesInWorktree(path, env, repository);
   if (rebaseIn(path) !== undefined)
     throw new TeamError("WORKTREE_DIRTY", `A rebase is in progress in ${path}.`, {
       hint: `Finish that rebase, or abort it: git -C ${shellWord(path)} rebase --abort`,
     });
-  if (changed + untracked === 0) return;
-  const counts = [
-    ...(changed === 0 ? [] : [`${changed} changed`]),
-    ...(untracked === 0 ? [] : [`${untracked} untracked`]),
-  ];
-  const files = `${counts.join(" and ")} ${changed + untracked === 1 ? "file" : "files"}${hasFlags ? FLAGS_TEXT : ""}`;
+  const [files] = filesText(changes);
+  if (files === undefined) return;
+  const { changed, untracked } = changes;
   throw new TeamError("WORKTREE_DIRTY", `${agent} has uncommitted work: ${files} in ${path}.`, {
     hint:
       member === undefined

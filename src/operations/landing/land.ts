@@ -1,5 +1,5 @@
 import { isSystemError, messageOf, systemRefusal, TeamError } from "../../errors.ts";
-import { GitError, guardedGitEnv } from "../../git/git.ts";
+import { GitError, guardedGitEnv, isFetchRefused } from "../../git/git.ts";
 import { requireLinkedWorktree } from "../../git/own-repository.ts";
 import { gitDirectoriesOf } from "../../git/repository.ts";
 import type { TeamMember } from "../../schema/config.ts";
@@ -208,11 +208,10 @@ function noTarget(agent: string): TeamError {
 }
 
 function gitRefusal(error: GitError, agent: string): TeamError {
-  const needsFetch = /transport '[^']*' not allowed|lazy fetching disabled/.test(error.message);
   return new TeamError("WORKTREE_DIRTY", `git could not land the work of ${agent}: ${messageOf(error)}`, {
     hint: error.missing
       ? "Install git."
-      : needsFetch
+      : isFetchRefused(error)
         ? "Fetch the missing objects first: git fetch --refetch --no-filter"
         : `Fix the problem that git reports, then run teams land ${shellWord(agent)} again.`,
     cause: error,

@@ -5,12 +5,12 @@ import { isLocalProcess } from "../../os/process/identity.ts";
 import { startMilliseconds } from "../../os/process/started-with.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { ForeignRecord, PlaceRecord } from "../../schema/status.ts";
 import { findForeignProcesses, type ProcessView, viewProcesses } from "../../team/members/foreign-process.ts";
 import { versionOfClaude } from "../../team/members/peer-version.ts";
-import { hasStartClaim } from "../../team/members/start-claims.ts";
 import { readForeign, writeForeign } from "../../team/records/foreign-record.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import { judgeProcess, type TeamRef } from "../../team/ref.ts";
@@ -39,10 +39,10 @@ export type ForeignProof =
    */
   | { readonly alive: null; readonly why: "unseen" | "ambiguous" | "elsewhere" };
 
-/** Whether a member is another program's: teams has not started it. */
+/** Whether a member is another program's: teams has not started it, and has not begun to. */
 export function isForeignMember(ref: TeamRef, member: TeamMember): boolean {
   const { name } = member;
-  if (name === LEAD_NAME || hasStartClaim(member)) return false;
+  if (name === LEAD_NAME || readMetadata(member, "startClaim") !== undefined) return false;
   return readStatus(ref, name) === undefined && readPlace(ref, name) === undefined;
 }
 

@@ -82,7 +82,7 @@ export async function unprovenPaneError(ctx: OperationContext, name: string): Pr
 }
 
 /** Says why a foreign member has no proven pane, as a clause. */
-export function whyNoPane(proof: ForeignProof): string {
+function whyNoPane(proof: ForeignProof): string {
   if (proof.alive === true)
     return `its process ${proof.process.pid} runs in no tmux pane that can be seen here`;
   if (proof.alive === false) return `its process ${proof.process.pid} has ended`;

@@ -2,6 +2,7 @@ import { TeamError } from "../../errors.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
+import { lookUpMember } from "../../team/members/members.ts";
 import { setKeepOnExit } from "../../team/members/start-claims.ts";
 import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import { removeStaleFifos } from "../../team/repair/stale-fifos.ts";
@@ -10,6 +11,7 @@ import { type OperationContext, requireLead } from "../context.ts";
 import { removeEndedMember } from "../ending/remove-member.ts";
 import { type ShutdownOptions, type ShutdownReport, shutdownTeammates } from "../ending/shutdown.ts";
 import { endProcesses } from "../processes/end-processes.ts";
+import { isForeignMember } from "../processes/foreign-members.ts";
 import { isLed, reconcile } from "../supervision/reconcile.ts";
 
 export type DownOptions = Pick<ShutdownOptions, "timeoutMs" | "reason" | "signal">;
@@ -56,8 +58,9 @@ function isDown({ ref }: OperationContext, name: string): boolean {
 
 /** Ends the remaining processes of an ended member (a crashed one's launch script, background commands), and reports its end. */
 async function cleanUpEnded(ctx: OperationContext, name: string): Promise<void> {
-  // A foreign member cannot be restarted from here, so it leaves the team.
-  if (readStatus(ctx.ref, name) === undefined && readPlace(ctx.ref, name) === undefined) {
+  const member = lookUpMember(readTeam(ctx.ref), name);
+  // A foreign member cannot be restarted from here, so it leaves the team. A start that was cut off can be repeated.
+  if (member === undefined || isForeignMember(ctx.ref, member)) {
     await removeEndedMember(ctx, name, "shutdown");
     return;
   }

@@ -29,6 +29,7 @@ import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
 import { closePlace } from "../ending/process-ending.ts";
 import { endStartProcesses } from "../processes/end-processes.ts";
+import { settleAll } from "../processes/settle-all.ts";
 import { buildStart, deliverPrompt, paneIdInConfig, type Start } from "../spawn/start-steps.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 
@@ -69,10 +70,12 @@ export async function restartClaimed(
   if (claims.size === 0) return new Map();
   const results = new Map<string, RestartResult>();
   const fail = (name: string, error: Error): void => void results.set(name, { outcome: "failed", error });
-  const free = await endPreviousStarts(ctx, claims, fail);
-  // Report ends whose launch scripts were about to record them, before those records are removed.
-  await reconcile(ctx);
-  const cleared = await clearMembers(ctx, { claims: free, backendOf, background, fail });
+  const cleared = await endAndClear(ctx, { claims, backendOf, background, fail }).catch(
+    async (error: unknown) => {
+      await releaseUnstarted(ctx, claims);
+      throw error;
+    },
+  );
   const outcomes = await startAll(ctx, cleared, signal);
   for (const { start, taskIds } of cleared) {
     const { name } = start.member;
@@ -88,6 +91,30 @@ export async function restartClaimed(
   return results;
 }
 
+/** Ends the processes of the previous starts, and prepares the restarts. */
+async function endAndClear(ctx: OperationContext, options: ClearOptions): Promise<readonly ClearedMember[]> {
+  const claims = await endPreviousStarts(ctx, options.claims, options.fail);
+  // Report ends whose launch scripts were about to record them, before those records are removed.
+  await reconcile(ctx);
+  return clearMembers(ctx, { ...options, claims });
+}
+
+/**
+ * Releases claims after a failure before the first start, so that the next call need not wait until they expire. A claim that names
+ * an earlier start that was cut off stays: it leads to the processes of that start.
+ */
+async function releaseUnstarted(
+  { ref }: OperationContext,
+  claims: ReadonlyMap<string, StartClaim>,
+): Promise<void> {
+  const own = new Map([...claims].filter(([, { begun }]) => begun === undefined));
+  try {
+    await releaseStartClaims(ref, own, new Map());
+  } catch {
+    // The caller throws the failure itself. Its cause, such as a full disk, often prevents this write too.
+  }
+}
+
 /** Ends the processes of the previous starts. @returns the claims of members without remaining processes */
 async function endPreviousStarts(
   ctx: OperationContext,
@@ -95,7 +122,7 @@ async function endPreviousStarts(
   fail: (name: string, error: Error) => void,
 ): Promise<ReadonlyMap<string, StartClaim>> {
   const free = new Map(claims);
-  await Promise.all(
+  await settleAll(
     [...claims].map(async ([name, claim]) => {
       const remaining = await endPreviousStart(ctx, name, claim);
       if (remaining.length === 0) return;

@@ -5,6 +5,7 @@ import type { OperationContext } from "../context.ts";
 import { deleteTeam } from "../ending/delete-team.ts";
 import { type KillReport, killTeammates } from "../ending/kill.ts";
 import { liveForeignMembers } from "../processes/foreign-facts.ts";
+import { settleAll } from "../processes/settle-all.ts";
 import { copyEvents } from "./copy-events.ts";
 import { teamLedHere } from "./led-here.ts";
 
@@ -30,7 +31,7 @@ export async function endRun(ctx: OperationContext, options: EndRunOptions): Pro
   const isUnproven = (name: string): boolean => foreign.get(name)?.alive === null;
   const { timeoutMs } = options;
   const provable = names.filter((name) => !isUnproven(name));
-  const [ended, asked] = await Promise.all([
+  const [ended = [], asked = []] = await settleAll([
     killTeammates(ctx, provable, { timeoutMs }),
     endUnproven(ctx, names.filter(isUnproven), timeoutMs),
   ]);
@@ -60,5 +61,5 @@ async function endUnproven(
       return [{ name, outcome: "out-of-reach", left: [] }];
     }
   });
-  return (await Promise.all(reports)).flat();
+  return (await settleAll(reports)).flat();
 }

@@ -2,10 +2,12 @@ import { removeTree } from "../../os/files/fs.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { lookUpMember } from "../../team/members/members.ts";
-import { hasStartClaim, setKeepOnExit } from "../../team/members/start-claims.ts";
-import { livenessOfAgent, readPlace, readStatus } from "../../team/records/read-records.ts";
+import { setKeepOnExit } from "../../team/members/start-claims.ts";
+import { livenessOfAgent, readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 import { endProcesses } from "../processes/end-processes.ts";
+import { isForeignMember } from "../processes/foreign-members.ts";
+import { settleAll } from "../processes/settle-all.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 import { teamLedHere } from "./led-here.ts";
 
@@ -33,7 +35,7 @@ export async function stopRun(ctx: OperationContext): Promise<readonly StopRepor
   // Set before the signals, so that any process that notices such an end keeps the member. Members that agreed to end leave.
   const staying = names.filter((name) => readStatus(ctx.ref, name)?.agreedToStop !== true);
   await setKeepOnExit(ctx.ref, new Set(staying), true);
-  const reports = await Promise.all(names.map((name) => stopMember(ctx, name)));
+  const reports = await settleAll(names.map((name) => stopMember(ctx, name)));
   // No process reads the lead's bell any more.
   removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   await reconcile(ctx);
@@ -41,17 +43,11 @@ export async function stopRun(ctx: OperationContext): Promise<readonly StopRepor
 }
 
 async function stopMember(ctx: OperationContext, name: string): Promise<StopReport> {
+  const member = lookUpMember(readTeam(ctx.ref), name);
   const liveness = livenessOfAgent(ctx.ref, name);
-  const isForeign = liveness === undefined && readPlace(ctx.ref, name) === undefined;
-  if (liveness === "unknown" || (isForeign && !isStarting(ctx, name)))
+  if (liveness === "unknown" || member === undefined || isForeignMember(ctx.ref, member))
     return { name, outcome: "out-of-reach", left: [] };
   // Also after its end: a crashed agent's launch script waits in its pane.
   const left = await endProcesses(ctx, name);
   return { name, outcome: liveness === "alive" ? "stopped" : "down", left };
-}
-
-/** Whether a start of the member was begun. A member of another program has none. */
-function isStarting({ ref }: OperationContext, name: string): boolean {
-  const member = lookUpMember(readTeam(ref), name);
-  return member !== undefined && hasStartClaim(member);
 }

@@ -7,6 +7,7 @@ import type { TeamConfig } from "../../schema/config.ts";
 import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import { isSessionId, LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
+import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import { removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
@@ -36,7 +37,8 @@ export async function takeOverLead(ctx: OperationContext, force: boolean): Promi
     const { leadProcess: _dead, ...rest } = config;
     const next = withMetadata(
       { ...rest, leadSessionId: randomUUID() },
-      { formerLeadSession: config.leadSessionId },
+      // Its record, which has its spending too, is deleted below.
+      { formerLeadSession: config.leadSessionId, formerLeadSpent: spentBy(ref, LEAD_NAME) },
     );
     return taken ? (next as TeamConfig) : undefined;
   });
@@ -73,13 +75,20 @@ export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
     if (typeof before === "string") session = { sessionId: before, isNew: false };
     const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
     const next = isManuallyLed(config) ? withMetadata(config, { ledByPerson: true }) : config;
-    return { ...next, leadProcess, leadSessionId: session.sessionId };
+    return { ...withFormerLeadSpent(next, session), leadProcess, leadSessionId: session.sessionId };
   });
   await finishRename(ref);
   closeRequestsOf(ref, LEAD_NAME);
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);
   return session;
+}
+
+/** Moves the spending of a lead that a person replaced to that of former members, unless a continued conversation contains it. */
+function withFormerLeadSpent(config: TeamConfig, { isNew }: LeadSession): TeamConfig {
+  const spent = readMetadata(config, "formerLeadSpent");
+  if (spent === undefined) return config;
+  return withMetadata(isNew ? withSpentOf(config, spent) : config, { formerLeadSpent: undefined });
 }
 
 /** Returns the lead to the person whose team this process led until now. @throws TeamError TEAM_NOT_FOUND */

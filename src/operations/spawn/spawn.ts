@@ -6,21 +6,26 @@ import {
   type SpawnOutcome,
 } from "../../backend/backend.ts";
 import type { TeammateMode } from "../../backend/choose-backend.ts";
-import { TeamError } from "../../errors.ts";
 import { interruptedStart } from "../../launch/await-ready.ts";
 import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
-import { readTeam } from "../../team/config/config.ts";
+import { readTeam, teamExists } from "../../team/config/config.ts";
 import { currentMode } from "../../team/members/permission-mode.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import type { IsPriced } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
 import { awaitEndingDone } from "../ending/process-ending.ts";
-import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
+import {
+  type CreatedWorktree,
+  createWorktree,
+  type WorktreeSettings,
+  withRemains,
+} from "../worktrees/create-worktree.ts";
 import type { DraftOptions, SpawnInput } from "./draft-member.ts";
 import { type Drafted, draftTeammate, joinTeam } from "./join-team.ts";
 import { requirePlace, requirePrices, requireSandboxes } from "./requirements.ts";
+import { interruptedStarts, removedStart, spawnFailure } from "./spawn-failure.ts";
 import {
   buildStart,
   deliverPrompt,
@@ -117,35 +122,53 @@ async function startDrafts(
   const preparing = members.map((member, i) => prepareWorktree(ctx, member, drafted[i]?.input, options));
   const prepared = await Promise.all(preparing);
   const ready = prepared.filter((one) => one.ok);
-  const starts = ready.map(({ member }) =>
-    buildStart(ctx, config, member, snapshot, {
-      instance: readMetadata(member, "startClaim")?.instance,
-    }),
-  );
+  // The setup of a worktree takes minutes: a kill may have removed a member, and its name may have a new holder.
+  const now = membersNow(ctx);
+  const isMember = ({ name, joinedAt }: TeamMember): boolean =>
+    now.some((one) => one.name === name && one.joinedAt === joinedAt);
+  const removed = ready.filter(({ member }) => !isMember(member));
+  const starts = ready
+    .filter(({ member }) => isMember(member))
+    .map(({ member }) =>
+      buildStart(ctx, config, member, snapshot, {
+        instance: readMetadata(member, "startClaim")?.instance,
+      }),
+    );
   const kind = options.placement ?? "team-window";
   const { signal } = options;
   const panes = paneRecorder(ctx, members);
   const launched = await launch(ctx, backend, starts, { kind, arrived, panes, signal }).catch(
     async (error: unknown) => {
-      await rollbackWorktrees(ready);
-      for (const { name } of members) await removeFailedStart(ctx, name);
+      const remains = await rollbackWorktrees(ready);
+      for (const member of members) await removeFailedStart(ctx, member);
       // A Ctrl-C also ends the programs that the start runs, which then fail.
-      throw signal?.aborted ? interruptedStarts(members, error) : error;
+      throw signal?.aborted ? interruptedStarts(members, error, remains) : withRemains(error, remains);
     },
   );
   // After the start, since the user's shell startup files would compete for the processor.
   const snapshotTaken = launched.some(({ ok }) => ok) ? snapshot?.take() : undefined;
   if (snapshotTaken !== undefined) options.background?.(snapshotTaken);
-  const outcomes = [...prepared.filter((one) => !one.ok), ...launched];
+  const outcomes = [
+    ...prepared.filter((one) => !one.ok),
+    ...removed.map(({ member }) => removedStart(member)),
+    ...launched,
+  ];
   const failed = outcomes.filter((outcome) => !outcome.ok);
   const remains = await rollbackWorktrees(
     ready.filter(({ member }) => failed.some(({ name }) => name === member.name)),
   );
-  for (const { name } of failed) await removeFailedStart(ctx, name);
+  for (const member of members)
+    if (failed.some(({ name }) => name === member.name)) await removeFailedStart(ctx, member);
   await panes.done();
   const spawned = starts.flatMap((start) => spawnedTeammate(ctx, start, outcomes, backend, why));
-  if (failed.length > 0) throw spawnFailure(failed, spawned, remains, signal?.aborted === true);
+  const started = spawned.map(({ name }) => name);
+  if (failed.length > 0) throw spawnFailure(failed, started, remains, signal?.aborted === true);
   return spawned;
+}
+
+/** Returns the present members of the team; none if it was deleted. */
+function membersNow({ ref }: OperationContext): readonly TeamMember[] {
+  return teamExists(ref) ? readTeam(ref).members : [];
 }
 
 /** A member that is ready to start; its worktree, if requested, exists. */
@@ -239,34 +262,4 @@ function spawnedTeammate(
       notHere: outcome.notHere ?? null,
     },
   ];
-}
-
-function interruptedStarts(members: readonly TeamMember[], cause: unknown): TeamError {
-  const failed = members.map(({ name }) => ({ ok: false as const, name, error: interruptedStart(cause) }));
-  return spawnFailure(failed, [], [], true);
-}
-
-function spawnFailure(
-  failed: readonly Extract<SpawnOutcome, { ok: false }>[],
-  spawned: readonly SpawnedTeammate[],
-  remains: readonly string[],
-  isInterrupted: boolean,
-): TeamError {
-  const [first] = failed;
-  const error = first?.error;
-  const running =
-    spawned.length === 0 ? "" : ` Started and still running: ${spawned.map(({ name }) => name).join(", ")}.`;
-  const others = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
-  return new TeamError(
-    isInterrupted ? "INTERRUPTED" : error instanceof TeamError ? error.code : "SPAWN_FAILED",
-    [`${first?.name}${others} could not be started: ${error?.message}${running}`, ...remains].join("\n"),
-    {
-      cause: error,
-      ...(error instanceof TeamError && error.hint !== undefined ? { hint: error.hint } : {}),
-      details: {
-        failed: failed.map(({ name, error: { message } }) => ({ name, message })),
-        started: spawned.map(({ name }) => name),
-      },
-    },
-  );
 }

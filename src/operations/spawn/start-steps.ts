@@ -158,14 +158,17 @@ export async function removeInterruptedStarts(
   const claims = await claimStarts(ref, (member) => (isCutOff(member) ? { session: undefined } : undefined));
   for (const [name, claim] of claims) {
     await endPreviousStart(ctx, name, claim);
-    await removeFailedStart(ctx, name);
+    const member = lookUpMember(readTeam(ref), name);
+    if (member !== undefined) await removeFailedStart(ctx, member);
   }
 }
 
-/** Removes the member and its records after a failed start; the backend has already cleaned up its part. */
-export async function removeFailedStart(ctx: OperationContext, name: string): Promise<void> {
-  const member = lookUpMember(readTeam(ctx.ref), name);
-  await removeMember(ctx.ref, name);
-  removeRun(ctx.ref, name);
-  if (member !== undefined) removeSessionEnv(ctx.home, readMetadata(member, "session"));
+/**
+ * Removes a member and its records after its start failed; the backend has already cleaned up its part. If the member was removed
+ * meanwhile, its name may have a new holder, which stays.
+ */
+export async function removeFailedStart({ home, ref }: OperationContext, member: TeamMember): Promise<void> {
+  const { name, joinedAt } = member;
+  if (await removeMember(ref, name, joinedAt)) removeRun(ref, name);
+  removeSessionEnv(home, readMetadata(member, "session"));
 }

@@ -1,8 +1,10 @@
-import { messageOf, TeamError } from "../../errors.ts";
+import { TeamError } from "../../errors.ts";
+import { pause } from "../../os/clock.ts";
 import type { Task } from "../../schema/task.ts";
 import { readableTask } from "../../team/tasks/tasks.ts";
 import { needsVerify, verifiedIds } from "../../team/tasks/verify-record.ts";
 import type { OperationContext } from "../context.ts";
+import { Retries } from "./retries.ts";
 import { notifyTask } from "./task-notifications.ts";
 
 interface MissedOptions {
@@ -28,12 +30,9 @@ export class MissedVerifies {
 
   /** Starts the missed verifications. Reads no task if no command is confirmed. */
   check(): void {
-    const { ref } = this.#ctx;
-    for (const id of verifiedIds(ref)) {
-      if (this.#running.has(id)) continue;
-      const task = readableTask(ref, id);
-      if (task?.status !== "completed" || !needsVerify(ref, task)) continue;
-      const ended = this.#verify(task).finally(() => this.#running.delete(id));
+    for (const id of verifiedIds(this.#ctx.ref)) {
+      if (this.#running.has(id) || this.#missed(id) === undefined) continue;
+      const ended = this.#verify(id).finally(() => this.#running.delete(id));
       this.#running.set(id, ended);
     }
   }
@@ -43,14 +42,31 @@ export class MissedVerifies {
     await Promise.all(this.#running.values());
   }
 
-  async #verify(task: Task): Promise<void> {
+  /** Returns a task that is completed and not verified; undefined if there is none (any more). */
+  #missed(id: string): Task | undefined {
+    const { ref } = this.#ctx;
+    const task = readableTask(ref, id);
+    return task?.status === "completed" && needsVerify(ref, task) ? task : undefined;
+  }
+
+  /**
+   * Verifies a task. An attempt that cannot run the command, for example with invalid settings, is repeated after a pause: it
+   * changes files, and each change wakes the caller.
+   */
+  async #verify(id: string): Promise<void> {
     const { verify, signal, onProblem } = this.#options;
-    try {
-      await verify(task, signal);
-      await notifyTask(this.#ctx, task.id);
-    } catch (error) {
-      const isKnown = error instanceof TeamError && EXPECTED.has(error.code);
-      if (!isKnown) onProblem(`Task #${task.id} could not be verified: ${messageOf(error)}`);
+    const retries = new Retries((why) => onProblem(`Task #${id} could not be verified: ${why}`));
+    for (;;) {
+      try {
+        const task = this.#missed(id);
+        if (task === undefined) return;
+        await verify(task, signal);
+        await notifyTask(this.#ctx, id);
+        return;
+      } catch (error) {
+        if (error instanceof TeamError && EXPECTED.has(error.code)) return;
+        if ((await pause(retries.failed(error), signal)) === "aborted") return;
+      }
     }
   }
 }

@@ -147,11 +147,15 @@ function addedMeanwhile(subject: string): TeamError {
 }
 
 /** @throws TeamError if it could not be restarted */
-async function restart(ctx: OperationContext, name: string, { background }: SpawnOptions): Promise<string> {
-  const { outcome, error } = await resumeMember(ctx, name, background === undefined ? {} : { background });
+async function restart(
+  ctx: OperationContext,
+  name: string,
+  { background, signal }: SpawnOptions,
+): Promise<string> {
+  const { outcome, error } = await resumeMember(ctx, name, defined({ background, signal }));
   if (outcome !== "failed" && outcome !== "down") return name;
   throw new TeamError(
-    "SPAWN_FAILED",
+    signal?.aborted ? "INTERRUPTED" : "SPAWN_FAILED",
     `${name} could not be restarted: ${error?.message ?? "another command began to restart it and failed"}`,
     error?.hint == null ? {} : { hint: error.hint },
   );

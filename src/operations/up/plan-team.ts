@@ -107,7 +107,7 @@ export function planTeam(declared: DeclaredTeam, existing: ExistingTeam | undefi
 }
 
 /** Returns the member with a name of the file. */
-export function memberCalled({ members }: TeamConfig, name: string): TeamMember | undefined {
+function memberCalled({ members }: TeamConfig, name: string): TeamMember | undefined {
   return members.find((one) => one.name !== LEAD_NAME && sameName(one.name, name));
 }
 

@@ -12,7 +12,7 @@ import { ownerName } from "../../team/tasks/tasks.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /** A team file, and sentences about the parts of the team that it cannot contain. */
-export interface WrittenTeam {
+interface WrittenTeam {
   readonly file: Json;
   readonly left: readonly string[];
 }

@@ -5,7 +5,8 @@ import { changesIn } from "../../git/status.ts";
 import { type Clock, steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
-import { type CommandEnd, runCommandGroup } from "../../os/process/command-group.ts";
+import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
+import { OutputTail } from "../../os/process/output-tail.ts";
 import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import type { VerifyOutcome, VerifyRun } from "../../schema/guards/verify-record.ts";
@@ -36,6 +37,8 @@ export type RanCommand = Omit<VerifyRun, "by" | "completion">;
 /** Maximum characters and lines of the output that are kept: enough for a test runner's summary, and for a message to a model. */
 const MAX_TAIL = 4_000;
 const MAX_LINES = 40;
+/** Characters that are kept while it runs: without secrets and control characters, fewer remain. */
+const MAX_READ = 4 * MAX_TAIL;
 
 /**
  * Runs a verify command in its owner's directory, with its sandbox and deny rules. A time limit ends it with all processes that
@@ -58,12 +61,13 @@ export async function runVerify(
   });
   const refusal = await refusalOf(command, place);
   if (refusal !== undefined) return ended("refused", { tail: refusal });
-  const output = new OutputTail(secretsOf(env));
-  const end = await runIn(place, command, { timeoutMs, signal, onOutput: (bytes) => output.add(bytes) });
+  const output = new OutputTail(MAX_READ);
+  const onOutput: CommandOptions["onOutput"] = (stream, bytes) => output.add(bytes, stream);
+  const end = await runIn(place, command, { timeoutMs, signal, onOutput });
   const { failure, code, signal: by, message } = end;
   if (failure === "aborted") return undefined;
   if (failure === "not-started") return ended("not-started", { tail: message ?? "" });
-  const tail = { tail: output.text };
+  const tail = { tail: tailOf(output.text, secretsOf(env)) };
   if (failure === "timed-out") return ended("timed-out", tail);
   const how = {
     ...(code === undefined ? {} : { exitCode: code }),
@@ -75,17 +79,13 @@ export async function runVerify(
 async function runIn(
   { cwd, env, passSecrets, sandbox }: VerifyPlace,
   command: string,
-  options: { timeoutMs: number; signal: AbortSignal; onOutput: (bytes: Buffer) => void },
+  options: Pick<CommandOptions, "timeoutMs" | "signal" | "onOutput">,
 ): Promise<CommandEnd> {
   const own = withoutModelCredentials(env, passSecrets);
   const program = { file: "sh", args: ["-c", command], env: own };
   try {
     const { file, args, env: inside } = (await sandbox?.wrap(program, cwd)) ?? program;
-    const { timeoutMs, signal } = options;
-    return await runCommandGroup(file, args, {
-      ...{ cwd, env: inside, timeoutMs, signal },
-      onOutput: (_, bytes) => options.onOutput(bytes),
-    });
+    return await runCommandGroup(file, args, { cwd, env: inside, ...options });
   } catch (error) {
     return { code: undefined, signal: undefined, failure: "not-started", message: messageOf(error) };
   }
@@ -121,22 +121,7 @@ async function commitOf(cwd: string, env: Env): Promise<Pick<VerifyRun, "commit"
   }
 }
 
-/** Keeps the end of a command's output. */
-class OutputTail {
-  readonly #secrets: readonly string[];
-  #kept: Buffer = Buffer.alloc(0);
-
-  constructor(secrets: readonly string[]) {
-    this.#secrets = secrets;
-  }
-
-  add(bytes: Buffer): void {
-    const all = Buffer.concat([this.#kept, bytes]);
-    this.#kept = all.subarray(Math.max(0, all.length - 4 * MAX_TAIL));
-  }
-
-  get text(): string {
-    const text = stripControls(redactText(this.#kept.toString("utf8"), this.#secrets)).trimEnd();
-    return textEnd(text.split("\n").slice(-MAX_LINES).join("\n"), MAX_TAIL);
-  }
+function tailOf(output: string, secrets: readonly string[]): string {
+  const text = stripControls(redactText(output, secrets)).trimEnd();
+  return textEnd(text.split("\n").slice(-MAX_LINES).join("\n"), MAX_TAIL);
 }

@@ -1,5 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
-import { GitError, guardedGitEnv, withoutRepository } from "../../git/git.ts";
+import { GitError, guardedGitEnv, isFetchRefused, withoutRepository } from "../../git/git.ts";
 import { addWorktree, rollBackWorktree, type Worktree } from "../../git/worktree.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { ensureDir } from "../../os/files/fs.ts";
@@ -10,7 +10,8 @@ import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { changedMetadata } from "../../schema/member-metadata.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
-import { patchMember } from "../../team/members/members.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { lookUpMember, patchMember } from "../../team/members/members.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 
@@ -56,6 +57,8 @@ export async function createWorktree(
   const { name } = member;
   let started = member;
   const announce = async (worktree: Worktree): Promise<void> => {
+    // Another member may have its name by now.
+    if (lookUpMember(readTeam(ref), name)?.joinedAt !== member.joinedAt) throw removedMeanwhile();
     const metadata = changedMetadata(member.metadata, { worktree: recordOf(worktree) });
     started = await patchMember(ref, name, { worktreePath: worktree.path, cwd: worktree.cwd, metadata });
   };
@@ -74,12 +77,18 @@ export async function createWorktree(
     try {
       await runSetup(worktree, settings, ctx);
     } catch (error) {
-      throw withRemains(error, await rollback());
+      const remains = await rollback();
+      throw withRemains(error, remains.length === 0 ? ["The worktree was removed."] : remains);
     }
     return { member: started, rollback };
   } catch (error) {
     throw error instanceof GitError ? gitFailure(error, request, name) : error;
   }
+}
+
+/** Makes the error for a member that was removed from the team before it was started. */
+export function removedMeanwhile(): TeamError {
+  return new TeamError("SPAWN_FAILED", "another command removed it from the team meanwhile.");
 }
 
 function recordOf({ cwd: _cwd, source: _source, ...record }: Worktree): WorktreeRecord {
@@ -130,20 +139,18 @@ function setupFailure({ code, signal, message }: Awaited<ReturnType<typeof runCo
   return message ?? (signal === undefined ? `ended with exit code ${code}` : `was killed by ${signal}`);
 }
 
-/** Adds to the error of a setup what became of the worktree. */
-function withRemains(error: unknown, remains: readonly string[]): unknown {
-  if (!(error instanceof TeamError)) return error;
-  const { code, hint, cause } = error;
-  const left = remains.length === 0 ? ["The worktree was removed."] : remains;
-  return new TeamError(code, [error.message, ...left].join("\n"), { ...(hint && { hint }), cause });
+/** Adds to the error of a start what became of worktrees. @param remains sentences */
+export function withRemains(error: unknown, remains: readonly string[]): unknown {
+  if (remains.length === 0 || !(error instanceof TeamError)) return error;
+  const { code, message, hint, details, cause } = error;
+  return new TeamError(code, [message, ...remains].join("\n"), defined({ hint, details, cause }));
 }
 
 /** Git cannot create a branch below another one, or in its place. The lock of another git process is no such conflict. */
 const NAME_CONFLICT = /exists; cannot create|cannot lock ref(?!.*Unable to create '[^']*\.lock')/;
 
 function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string): TeamError {
-  const needsFetch =
-    forModel === true && /transport '[^']*' not allowed|lazy fetching disabled/.test(error.message);
+  const needsFetch = forModel === true && isFetchRefused(error);
   return new TeamError("SPAWN_FAILED", `git could not create its worktree: ${messageOf(error)}`, {
     hint: error.missing
       ? "Install git, or start it without a worktree."

@@ -6,6 +6,8 @@ import { discardLoss, unsavedIn } from "../../git/unsaved.ts";
 import { changesInWorktree } from "../../git/worktree.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -14,6 +16,7 @@ import { worktreeOf } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { livenessOfAgent } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 import { endStartProcesses } from "../processes/end-processes.ts";
 import { lossText, removalAdvice, unsavedText } from "./worktree-work.ts";
@@ -107,9 +110,13 @@ async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string |
 
 /** Returns a member that works in the worktree although it is not its own. */
 function memberWorkingIn(members: readonly TeamMember[], path: string): string | undefined {
-  return members.find(
-    ({ cwd, worktreePath }) => worktreePath !== path && (cwd === path || cwd.startsWith(`${path}/`)),
-  )?.name;
+  const top = realPathOf(path);
+  const isInside = (cwd: string): boolean => {
+    // The member's directory may be closed to this process.
+    const real = ifReadable(() => realPathOf(cwd)) ?? cwd;
+    return real === top || real.startsWith(`${top}/`);
+  };
+  return members.find(({ cwd, worktreePath }) => worktreePath !== path && isInside(cwd))?.name;
 }
 
 /**
@@ -154,8 +161,14 @@ export async function cleanUpTeamWorktrees(
   const ends = new Map(seen.map((end) => [end.path, end]));
   // Only the lead may still run.
   const lead = members.filter(({ name }) => name === LEAD_NAME);
-  for (const worktree of members.flatMap((member) => worktreeOf(member) ?? []))
-    ends.set(worktree.path, await cleanUpUnlessInUse(ctx, worktree, lead));
+  for (const member of members) {
+    const worktree = worktreeOf(member);
+    if (worktree === undefined) continue;
+    // Another process may have started the member meanwhile.
+    const isInUse = livenessOfAgent(ctx.ref, member.name) === "alive";
+    const end = isInUse ? worktreeInUse(ctx, worktree) : cleanUpUnlessInUse(ctx, worktree, lead);
+    ends.set(worktree.path, await end);
+  }
   for (const { worktree } of former.toReversed()) {
     if (worktree === undefined || ends.has(worktree.path) || entryOf(worktree.path) === undefined) continue;
     const end = (await isBranchCheckedOut(ctx, worktree))

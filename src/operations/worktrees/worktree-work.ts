@@ -8,7 +8,7 @@ import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 
 /** Explains why `git status` may show less. */
-export const FLAGS_TEXT =
+const FLAGS_TEXT =
   " (index flags hide some from git status; git ls-files -v shows them in lower case or as S)";
 
 /** Explains why `git status` shows less, and how to see the files. */
@@ -17,10 +17,10 @@ const IGNORED_TEXT =
 
 /** Describes the work in a worktree that would be lost with it. */
 export function unsavedText(work: Unsaved): string {
-  const { changed, untracked, hasFlags, commits, nested, operation } = work;
+  const { commits, nested, operation } = work;
   return [
     ...(operation === undefined ? [] : [`a ${operation} is in progress in it`]),
-    ...filesText({ changed, untracked }).map((text) => `${text}${hasFlags ? FLAGS_TEXT : ""}`),
+    ...filesText(work),
     ...ignoredText(work),
     ...(commits === 0 ? [] : [`${commitCount(commits)} on no other branch or remote`]),
     ...nested.map((one) => {
@@ -46,12 +46,18 @@ export function saveText(path: string, { commits, nested }: DiscardLoss): string
   ].join("; ");
 }
 
-function filesText({ changed, untracked }: Pick<Unsaved, "changed" | "untracked">): readonly string[] {
+/** Counts files: `1 changed and 2 untracked files`. Empty without any. */
+export function filesText({
+  changed,
+  untracked,
+  hasFlags,
+}: Pick<Unsaved, "changed" | "untracked" | "hasFlags">): readonly string[] {
   const counts = [
     ...(changed === 0 ? [] : [`${changed} changed`]),
     ...(untracked === 0 ? [] : [`${untracked} untracked`]),
   ].join(" and ");
-  return counts === "" ? [] : [`${counts} ${changed + untracked === 1 ? "file" : "files"}`];
+  const files = changed + untracked === 1 ? "file" : "files";
+  return counts === "" ? [] : [`${counts} ${files}${hasFlags ? FLAGS_TEXT : ""}`];
 }
 
 function ignoredText({ ignored = 0 }: Pick<Unsaved, "ignored">): readonly string[] {

@@ -23,6 +23,8 @@ interface RunOptions {
   readonly encoding?: "utf8" | "latin1";
   /** Maximum bytes of stdout and of stderr each; default 64 MiB. */
   readonly maxBytes?: number;
+  /** Starts it in its own session: neither a Ctrl-C in the terminal nor the end of this process ends it. */
+  readonly detached?: boolean;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -71,6 +73,7 @@ export async function run(
     ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs }),
     ...(options.signal === undefined ? {} : { cancelSignal: options.signal }),
     encoding: options.encoding ?? "utf8",
+    detached: options.detached ?? false,
     forceKillAfterDelay: 1000,
     cleanup: handlesSignals,
     maxBuffer: options.maxBytes ?? MAX_BYTES,

@@ -80,6 +80,8 @@ export async function giveAnswer(
       asker: approval.from,
       directory: change.directory,
       onPeer: (peer) => withoutRules.push(withoutRulesLine(peer)),
+    }).catch((error: unknown) => {
+      throw withAnswerGiven(error);
     });
   }
   if (rules === undefined) return { approval, rules: [], withoutRules };

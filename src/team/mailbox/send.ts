@@ -59,6 +59,11 @@ export async function sendMessage(
   return deliver(ref, config, findRecipient(config, mail.to), mail, { clock, warn });
 }
 
+/** Whether a message failed because its recipient has left the team, or was never a member. */
+export function hasNoRecipient(error: unknown): boolean {
+  return error instanceof TeamError && /^RECIPIENT_(?:NOT_FOUND|INACTIVE)$/.test(error.code);
+}
+
 interface PutOptions {
   readonly clock: Clock;
   /** Called if the inbox was broken and has been repaired. */
@@ -108,14 +113,6 @@ export async function reportRepairs(
         warn?.(`The lead could not be notified of this repair: ${error.message}`);
     }
   }
-}
-
-/** True for the error of a message whose recipient has left the team, or never was a member. */
-export function hasNoRecipient(error: unknown): boolean {
-  return (
-    error instanceof TeamError &&
-    (error.code === "RECIPIENT_NOT_FOUND" || error.code === "RECIPIENT_INACTIVE")
-  );
 }
 
 /** Creates the inbox entry, well formed, with secrets redacted as in every file that `teams` writes. */

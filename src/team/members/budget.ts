@@ -30,9 +30,10 @@ export function spentBy(ref: TeamRef, name: string): SpentAmount {
   return status === undefined ? NOTHING : { tokens: sumOf(status.tokens), costUsd: status.costUsd };
 }
 
-/** Returns the amount spent by all members, including those that have left. */
+/** Returns the amount spent by all members, including those that have left, and by a lead that a person replaced. */
 export function spentByTeam(ref: TeamRef, config: TeamConfig): SpentAmount {
-  return config.members.map(({ name }) => spentBy(ref, name)).reduce(add, spentByFormer(config));
+  const former = add(spentByFormer(config), readMetadata(config, "formerLeadSpent") ?? NOTHING);
+  return config.members.map(({ name }) => spentBy(ref, name)).reduce(add, former);
 }
 
 function spentByFormer(config: TeamConfig): SpentAmount {

@@ -194,20 +194,28 @@ export function moveToFormer(
   return { ...without(config, member), former };
 }
 
-/** Removes a member whose start failed, as if it had never joined. Does nothing if it is gone already. */
-export async function removeMember(ref: TeamRef, name: string): Promise<void> {
+/**
+ * Removes a member whose start failed, as if it had never joined. Idempotent.
+ * @param joinedAt when it joined: nothing is removed if another member has its name by now
+ * @returns false if another member has its name
+ */
+export async function removeMember(ref: TeamRef, name: string, joinedAt?: number): Promise<boolean> {
   let subject: EventSubject = { agentId: `${name}@${ref.team}` };
+  let isOther = false;
   await updateTeam(ref, (config) => {
     const member = lookUpMember(config, name);
-    if (member === undefined) return undefined;
+    isOther = joinedAt !== undefined && member !== undefined && member.joinedAt !== joinedAt;
+    if (member === undefined || isOther) return undefined;
     subject = { ...subject, agentType: member.agentType, parentSessionId: config.leadSessionId };
     const count = joined(config);
     const wasLast = count > 0 && member.color === colorOf(count - 1);
     return { ...without(config, member), joinedCount: wasLast ? count - 1 : count };
   });
+  if (isOther) return false;
   clearRun(ref, name);
   if (await dropInbox(ref, name)) recordRepair(ref, name, subject);
   recordEvent(ref, { type: "member", what: "start_failed", ...subject });
+  return true;
 }
 
 function recordRepair(ref: TeamRef, owner: string, subject: EventSubject): void {

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { pruneWorktree } from "../../../src/git/prune-worktree.ts";
 import { discardWorktree, removeWorktree } from "../../../src/git/remove-worktree.ts";
 import { checkoutOf } from "../../../src/git/repository.ts";
 import { aheadBehind, changesIn } from "../../../src/git/status.ts";
@@ -164,6 +165,15 @@ describe("creating a worktree", () => {
     expect(existsSync(join(outside, "cem"))).toBe(false);
   });
 
+  test("records real paths below a linked directory, so that git's record of a deleted worktree is found", async () => {
+    const [elsewhere, links] = [realpathSync(temporaryDirectory()), realpathSync(temporaryDirectory())];
+    symlinkSync(elsewhere, join(links, "trees"));
+    const { path, branch } = await add({ directory: join(links, "trees") });
+    expect(path).toBe(join(elsewhere, "ada"));
+    rmSync(path, { recursive: true });
+    expect(await pruneWorktree(path, { repository, madeBranch: branch }, ENV)).toEqual({ branch: true });
+  });
+
   test("refuses to carry changes to a branch at another commit, and ignores GIT_DIR of the environment", async () => {
     git(repository, "branch", "old");
     writeFileSync(join(repository, "src/two.txt"), "two\n");
@@ -179,6 +189,7 @@ describe("creating a worktree", () => {
     writeFileSync(join(first.path, "left.txt"), "by a setup command\n");
     expect(await rollBackWorktree(first, ENV)).toEqual([]);
     expect([existsSync(first.path), git(repository, "branch", "--list", MADE)]).toEqual([false, ""]);
+    expect(await rollBackWorktree(first, ENV)).toEqual([]);
     const second = await add();
     writeFileSync(join(second.path, "new.txt"), "new\n");
     commit(second.path, "second");

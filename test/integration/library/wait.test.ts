@@ -74,7 +74,7 @@ describe("Teammate.wait", () => {
 
   it("ends when the member leaves the team", async () => {
     const { ref, ada } = await withAda();
-    let leaving: Promise<void> | undefined;
+    let leaving: Promise<unknown> | undefined;
     const wait = ada.wait({
       message: true,
       until: () => {

@@ -1,28 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
 import { isAlive } from "../../../../src/operations/ending/kill.ts";
-import { identityOf } from "../../../../src/os/process/identity.ts";
+import { livenessOf } from "../../../../src/os/process/identity.ts";
 import type { Ending } from "../../../../src/schema/ending.ts";
 import { withMetadata } from "../../../../src/schema/member-metadata.ts";
-import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
 import { teamExists, updateTeam } from "../../../../src/team/config/config.ts";
+import { changeMetadata } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
-import { statusOf } from "../../../support/team/status-records.ts";
+import { livingProcess } from "../../../support/processes/living-process.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
-
-/** Starts a process that ends with the test. */
-async function livingProcess(): Promise<ProcessIdentity> {
-  const child = spawn("sleep", ["600"], { detached: true });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  await once(child, "spawn");
-  const process = identityOf(child.pid ?? 0);
-  if (process === undefined) throw new Error("The process has no identity.");
-  return process;
-}
 
 test("deleteTeam › says which members it had ended when the disk is full", async () => {
   const process = await livingProcess();
@@ -73,4 +63,46 @@ test("deleteTeam › changes nothing if the signal aborts before it ends a membe
     hint: "Run it again: teams delete --force crew",
   });
   expect([teamExists(ref), isAlive(ctx, "dev")]).toEqual([true, true]);
+});
+
+test("deleteTeam › ends what a start that was cut off left running", async () => {
+  const ref = await testTeam(["dev"]);
+  const startClaim = { instance: randomUUID(), first: true, by: deadProcess(), at: Date.now() };
+  await changeMetadata(ref, "dev", { startClaim });
+  const process = await livingProcess({ TEAMS_INSTANCE: startClaim.instance });
+  await deleteTeam(contextOf(ref));
+  expect([teamExists(ref), livenessOf(process)]).toEqual([false, "dead"]);
+});
+
+/** Creates a team whose member dev has ended, and a function that records a running process of dev. */
+async function restartable() {
+  const ref = await testTeam(["dev"]);
+  writeStatus(ref, "dev", statusOf({ process: deadProcess() }));
+  const process = await livingProcess();
+  const restart = (): void => writeStatus(ref, "dev", statusOf({ process, instance: "again" }));
+  return { ref, restart, process };
+}
+
+test("deleteTeam › refuses if a member was started during the backup", async () => {
+  const { ref, restart, process } = await restartable();
+  await expect(deleteTeam(contextOf(ref), { backup: async () => restart() })).rejects.toMatchObject({
+    code: "ACTIVE_MEMBERS",
+    message: "dev still runs; nothing was deleted.",
+  });
+  expect([teamExists(ref), livenessOf(process)]).toEqual([true, "alive"]);
+});
+
+test("deleteTeam › keeps the files if a member is started before they are removed", async () => {
+  const { ref, restart, process } = await restartable();
+  // The index of ended teams is written right before the files are removed, with the time of the clock.
+  const now = (): number => {
+    restart();
+    return Date.now();
+  };
+  await expect(deleteTeam(contextOf(ref, undefined, { clock: { now } }))).rejects.toMatchObject({
+    code: "ACTIVE_MEMBERS",
+    message: expect.stringMatching(/^dev was started meanwhile: the team and its files are kept\./),
+    details: { active: ["dev"] },
+  });
+  expect([teamExists(ref), livenessOf(process)]).toEqual([true, "alive"]);
 });

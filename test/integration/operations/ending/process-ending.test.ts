@@ -234,7 +234,7 @@ it("reconcile › retries until the lead is notified, and the status names the p
     await makeDue(ref);
   }
   expect((await teamStatus(ctx)).problems).toEqual([
-    expect.stringMatching(/^The end of dev is not fully processed: .*team-lead/),
+    expect.stringMatching(/^The end of dev is not fully processed: .*team-lead.*[^.]\. A running lead/),
   ]);
   restore();
   expect(await reconcile(ctx)).toEqual([{ name: "dev", how: "crashed", exit: null }]);

@@ -5,9 +5,12 @@ import type { Backend, SpawnOutcome, SpawnRequest } from "../../../../src/backen
 import { interruptedStart } from "../../../../src/launch/await-ready.ts";
 import type { OperationContext } from "../../../../src/operations/context.ts";
 import { resumeMember, resumeTeam } from "../../../../src/operations/resume/resume.ts";
+import { applyPlan } from "../../../../src/operations/up/apply-plan.ts";
+import type { DeclaredTeam } from "../../../../src/operations/up/declared-team.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { patchMember } from "../../../../src/team/members/members.ts";
 import { hasStartClaim } from "../../../../src/team/members/start-claims.ts";
+import { writePlace } from "../../../../src/team/records/read-records.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
@@ -69,6 +72,38 @@ describe("resume with a signal", () => {
     expect(error?.message).toBe("The signal has not aborted.");
     expect(spawned).toHaveLength(2);
   });
+});
+
+it("resumeMember › releases its claim if the previous start cannot be ended", async () => {
+  const { ref, ctx, spawned } = await endedMember();
+  const process = deadProcess();
+  const { pid: panePid, procStart: paneProcStart } = process;
+  writeStatus(ref, "dev", statusOf({ process, instance: "i" }));
+  writePlace(ref, "dev", { instance: "i", backend: "process", spawnedAt: 1, panePid, paneProcStart });
+  const leave = (): Promise<void> => Promise.reject(new Error("no such server"));
+  const backend = { ...(ctx.backends.of("process") ?? expect.fail("There is no backend.")), leave };
+  const backends = { ...ctx.backends, of: () => backend };
+  await expect(resumeMember({ ...ctx, backends }, "dev")).rejects.toThrow("no such server");
+  expect([spawned, isClaimed(ref)]).toEqual([[], false]);
+});
+
+it("applyPlan › restarts no member after an interrupt", async () => {
+  const stop = new AbortController();
+  const { ref, ctx, spawned } = await endedMember(() => stop.abort());
+  const nothing = { members: [], tasks: [], taskChanges: [], modes: [], budgets: [], left: [] };
+  const plan = { ...nothing, isNew: false, startsLead: false, resumed: ["dev"] };
+  const declared = { file: "team.json" } as DeclaredTeam;
+  const apply = (): Promise<unknown> =>
+    applyPlan(ctx, declared, plan, {
+      ...{ spawn: { signal: stop.signal }, hooks: undefined, inputs: [] },
+      costs: { isPriced: () => true, reportsOf: () => undefined },
+    });
+  await expect(apply()).rejects.toMatchObject({
+    code: "INTERRUPTED",
+    message: expect.stringMatching(/^dev could not be restarted: /),
+  });
+  await expect(apply()).rejects.toMatchObject({ code: "INTERRUPTED" });
+  expect([spawned.length, isClaimed(ref)]).toEqual([1, false]);
 });
 
 it("resumeMember › says where a moved worktree must be, and starts nothing without it", async () => {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { MissedVerifies } from "../../../../src/operations/supervision/missed-verifies.ts";
 import { supervise } from "../../../../src/operations/supervision/supervise.ts";
 import { taskVerifier } from "../../../../src/runtime/task-verifier.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
@@ -95,4 +96,32 @@ test("a task that another program completed › is not proved by a command that 
     async () => (await texts(ref, "a")).includes("2 tests failed") || undefined,
   );
   expect(withProof(ref, getTask(ref, "1"))).toMatchObject({ status: "in_progress", shown: "failed" });
+});
+
+test("a verification that cannot run its command › is repeated after a pause, and reported once", async () => {
+  const ref = await testTeam();
+  await addTask(ref, LEAD_NAME, { subject: "first", verify: "true" }, undefined, { confirms: true });
+  rewrite(ref, "1", { status: "completed" });
+  let attempts = 0;
+  const problems: string[] = [];
+  const stop = new AbortController();
+  const missed = new MissedVerifies(reconcileContext(ref), {
+    verify: async () => {
+      attempts += 1;
+      throw new Error("The settings are invalid.");
+    },
+    signal: stop.signal,
+    onProblem: (text) => problems.push(text),
+  });
+  missed.check();
+  for (let wake = 1; wake <= 20; wake += 1) {
+    // No timer can fire in between, so the pause cannot end.
+    await Promise.resolve();
+    missed.check();
+  }
+  expect(attempts).toBe(1);
+  await eventually("the next attempt", () => attempts > 1);
+  stop.abort();
+  await missed.end();
+  expect(problems).toEqual(["Task #1 could not be verified: The settings are invalid."]);
 });

@@ -6,10 +6,13 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { TeamError } from "../../../../src/errors.ts";
+import type { OperationContext } from "../../../../src/operations/context.ts";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
 import { killTeammates } from "../../../../src/operations/ending/kill.ts";
 import { spawnTeammates } from "../../../../src/operations/spawn/spawn.ts";
@@ -23,7 +26,9 @@ import type { Ending } from "../../../../src/schema/ending.ts";
 import { worktreeOf } from "../../../../src/schema/member-metadata.ts";
 import { importedConfig } from "../../../../src/team/archive/rewrite-imported.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { addMembers, findMember, moveToFormer, patchMember } from "../../../../src/team/members/members.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { keptLines } from "../../../../src/terminal/worktree-text.ts";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
@@ -155,6 +160,15 @@ test("worktree › is removed with the team even if another, dead member worked 
   expect([removed?.kept, existsSync(worktree.path), branches()]).toEqual([null, false, ["main"]]);
 });
 
+test("worktree › is kept while another member works in it by another path", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
+  const link = join(temporaryDirectory(), "link");
+  symlinkSync(worktree.path, link);
+  await addMembers(ref, [{ name: "guest", cwd: link }]);
+  expect(await killTeammates(ctx, ["dev"])).toMatchObject([{ worktree: { kept: "guest works in it" } }]);
+  expect(existsSync(worktree.path)).toBe(true);
+});
+
 test("worktree › that was removed by hand does not stop a kill", async () => {
   const { ref, ctx, repository, worktree } = await withWorktree();
   git(repository, "worktree", "remove", worktree.path);
@@ -178,6 +192,76 @@ test("worktree › is rolled back with the member if the start fails", async () 
   await expect(spawnTeammates(refused, [{ name: "cem", worktree: { branch: "-x" } }])).rejects.toMatchObject({
     code: "SPAWN_FAILED",
   });
+});
+
+test("worktree › that git cannot remove after a failed start is named in the error", async () => {
+  const { ref, ctx, repository } = await withWorktree();
+  const spawn = (): Promise<never> => Promise.reject(new TeamError("TMUX_ERROR", "no such server."));
+  const backend = { ...ctx.backends.of("process"), spawn };
+  const backends = { of: ctx.backends.of, choose: async () => ({ backend: backend as never, why: "" }) };
+  const worktrees = { setup: "git worktree lock ." };
+  const path = join(repository, ".worktrees/crew-ada");
+  const start = spawnTeammates({ ...ctx, backends }, [{ name: "ada", worktree: {} }], { worktrees });
+  await expect(start).rejects.toMatchObject({
+    code: "TMUX_ERROR",
+    message: expect.stringContaining(`no such server.\n${path} stays: `),
+  });
+  expect(existsSync(path)).toBe(true);
+  expect(readTeam(ref).members.map(({ name }) => name)).toEqual(["team-lead", "dev"]);
+});
+
+test("worktree › is not created for a member whose name has a new holder", async () => {
+  const { ref, ctx, repository, worktree, branches } = await withWorktree();
+  const removed = { ...findMember(readTeam(ref), "dev"), cwd: repository, joinedAt: 5 };
+  await expect(createWorktree(ctx, removed, {}, {})).rejects.toMatchObject({
+    code: "SPAWN_FAILED",
+    message: "another command removed it from the team meanwhile.",
+  });
+  expect(worktreeOf(findMember(readTeam(ref), "dev"))).toEqual(worktree);
+  expect(branches()).toEqual(["main", "teams/crew/dev"]);
+});
+
+/** Spawns ada, up to the setup of its worktree, with a backend that starts nothing. @returns also a function that ends the setup */
+async function setUpAda(ctx: OperationContext) {
+  const begun = join(realpathSync(temporaryDirectory()), "begun");
+  // It also ends when the test removes the directory.
+  const setup = `touch product '${begun}'; while test -e '${begun}'; do sleep 0.05; done`;
+  const spawn = (): Promise<never> => expect.fail("A process was started.");
+  const backend = { ...ctx.backends.of("process"), spawn };
+  const backends = { of: ctx.backends.of, choose: async () => ({ backend: backend as never, why: "" }) };
+  const input = { name: "ada", prompt: "of the removed member", worktree: {} };
+  const start = spawnTeammates({ ...ctx, backends }, [input], { worktrees: { setup } });
+  // The test handles the error later.
+  start.catch(() => undefined);
+  await eventually("the setup", () => existsSync(begun));
+  return { start, endSetup: () => rmSync(begun) };
+}
+
+test("a start whose team was deleted during its setup › is rolled back", async () => {
+  const { ctx, branches } = await withWorktree();
+  const { start, endSetup } = await setUpAda(ctx);
+  await deleteTeam(ctx);
+  expect(branches()).toEqual(["main", "teams/crew/ada"]);
+  endSetup();
+  await expect(start).rejects.toMatchObject({ code: "TEAM_NOT_FOUND" });
+  expect(branches()).toEqual(["main"]);
+});
+
+test("a start whose member was removed during its setup › starts nothing, and leaves the name's new holder alone", async () => {
+  const { ref, ctx, branches } = await withWorktree();
+  const { start, endSetup } = await setUpAda(ctx);
+  await killTeammates(ctx, ["ada"], { force: true });
+  await addMembers(ref, [{ name: "ada", cwd: "/" }], { now: 5 });
+  writeStatus(ref, "ada", statusOf({ instance: "new" }));
+  endSetup();
+  await expect(start).rejects.toMatchObject({
+    code: "SPAWN_FAILED",
+    message: "ada could not be started: another command removed it from the team meanwhile.",
+  });
+  expect(findMember(readTeam(ref), "ada").joinedAt).toBe(5);
+  expect(readStatus(ref, "ada")?.instance).toBe("new");
+  expect(await unreadMessages(ref, "ada")).toEqual([]);
+  expect(branches()).toEqual(["main", "teams/crew/dev"]);
 });
 
 test("worktree › gets a free branch next to a branch named teams, and a hint if the named one is impossible", async () => {

@@ -134,6 +134,18 @@ test("removeMember › restores config and inbox after a failed start (S13)", as
   await removeMember(ref, "b");
 });
 
+test("removeMember › removes nothing if another member has the name by now", async () => {
+  const ref = await testTeam();
+  await addMembers(ref, [{ name: "a", cwd: "/" }], { now: 7 });
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "your prompt" });
+  writeStatus(ref, "a", statusOf());
+  expect(await removeMember(ref, "a", 5)).toBe(false);
+  expect(findMember(readTeam(ref), "a").joinedAt).toBe(7);
+  expect([existsSync(ref.paths.inbox("a")), readStatus(ref, "a") !== undefined]).toEqual([true, true]);
+  expect(await removeMember(ref, "a", 7)).toBe(true);
+  expect(existsSync(ref.paths.inbox("a"))).toBe(false);
+});
+
 test("removeMember › keeps the original of a broken inbox", async () => {
   const ref = await testTeam(["a"]);
   writeFileSync(ref.paths.inbox("a"), '[{"from": "x", "te');
