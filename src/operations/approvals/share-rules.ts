@@ -1,5 +1,6 @@
 import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules } from "../../protocol/permission-messages.ts";
+import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { hasNoRecipient, sendMessage } from "../../team/mailbox/send.ts";
@@ -35,10 +36,11 @@ export async function shareRules(
     directoryPath: directory ?? "",
   };
   const text = formatProtocol(update, new Date(ctx.clock.now()));
+  const isAddressed = ({ name, cwd }: TeamMember): boolean =>
+    name !== LEAD_NAME && name !== asker && (directory === undefined || cwd === directory);
   const failures: unknown[] = [];
-  for (const member of readTeam(ctx.ref).members) {
-    const { name, cwd } = member;
-    if (name === LEAD_NAME || name === asker || (directory !== undefined && cwd !== directory)) continue;
+  for (const member of readTeam(ctx.ref).members.filter(isAddressed)) {
+    const { name } = member;
     try {
       const peer = isForeign(ctx.ref, member) ? await peerOf(ctx, name) : undefined;
       if (peer !== undefined && peer.takes !== "yes") onPeer?.(peer);
