@@ -5,8 +5,8 @@ const FACTOR = 8;
 /** Half the growth of quadratic work, and four times that of linear work. */
 export const MAX_GROWTH = 32;
 const MEASUREMENTS = 3;
-/** Milliseconds; a shorter measurement is mostly noise. */
-const MIN_MS = 2;
+/** Milliseconds: beside a garbage collection in the large input, a shorter measurement says nothing. */
+const MIN_MS = 5;
 
 /**
  * Returns how many times as much processor time some work takes with an input of 8 times the size. The smallest of up to three measurements
