@@ -10,6 +10,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
   writeSync,
@@ -142,8 +143,8 @@ function writeAt(fd: number, bytes: Uint8Array, position: number): void {
 }
 
 /**
- * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. Never replaces a pipe, a device, or a
- * file that this user may not write. A new file and its missing parent directories get their modes from the umask.
+ * Writes a file of the user, completely or not at all. Follows links, and keeps mode, owner and group. Never replaces a pipe, a device,
+ * or a file that this user may not write. A new file and its missing parent directories get their modes from the umask.
  */
 export function writeUserFile(path: string, content: string): void {
   const real = realPathOf(path);
@@ -165,12 +166,24 @@ export function writeUserFile(path: string, content: string): void {
     return;
   }
   replaceFile(real, content, { mode: old.mode & 0o7777 });
+  restoreOwner(real, old);
+  // A change of the owner clears some bits of the mode.
   chmodSync(real, old.mode & 0o7777);
-  if (process.getuid?.() === old.uid) return;
+}
+
+/** Gives a file the owner and the group of the file that it replaced, as far as this user may. */
+function restoreOwner(path: string, { uid, gid }: Stats): void {
+  const now = statSync(path);
+  if (now.gid !== gid) changeOwner(path, now.uid, gid);
+  if (now.uid !== uid) changeOwner(path, uid, gid);
+}
+
+function changeOwner(path: string, uid: number, gid: number): void {
   try {
-    chownSync(real, old.uid, old.gid);
+    chownSync(path, uid, gid);
   } catch (error) {
-    // Only root may change the owner; otherwise the file becomes ours, as with any editor that replaces files.
-    if (systemCode(error) !== "EPERM") throw error;
+    // Only root may choose any owner, others only a group of theirs, and a container only users that it knows (EINVAL). Otherwise
+    // the file becomes ours, as with any editor that replaces files.
+    if (systemCode(error) !== "EPERM" && systemCode(error) !== "EINVAL") throw error;
   }
 }
