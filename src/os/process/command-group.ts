@@ -69,7 +69,7 @@ export async function runCommandGroup(
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const first = await firstOrUndefined(end, options.timeoutMs, options.signal);
   if (first === undefined) {
-    if (child.pid !== undefined) await endCommand(child.pid, mark);
+    if (child.pid !== undefined) await endCommand(child, mark);
     child.stdout?.destroy();
     child.stderr?.destroy();
     const failure = options.signal.aborted ? "aborted" : "timed-out";
