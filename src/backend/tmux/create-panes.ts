@@ -37,7 +37,7 @@ interface Problem {
   readonly hint?: string | undefined;
 }
 
-export interface CreatedPanes {
+interface CreatedPanes {
   /** The panes, by instance. */
   readonly created: Created;
   /** The panes next to the caller, by instance: each with its window and the earlier layout of that window. */

@@ -3,14 +3,14 @@ import { request } from "node:http";
 import type { Socket } from "node:net";
 import { type Frame, FrameReader, frameOf, OPCODES } from "./web-socket-frames.ts";
 
-export interface WebSocketEvents {
+interface WebSocketEvents {
   /** A whole text message. */
   message(text: string): void;
   /** Called once; nothing follows. @param why undefined: this side closed it */
   closed(why: string | undefined): void;
 }
 
-export interface WebSocketOptions {
+interface WebSocketOptions {
   /** Path of the Unix socket. */
   readonly path: string;
   /** Maximum bytes of a message; a longer one closes the connection. */
