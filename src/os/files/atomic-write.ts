@@ -243,7 +243,7 @@ function notConfirmed(path: string, error: unknown): TeamError {
  */
 export function makeDirBelow(base: string, path: string): void {
   let current = base;
-  for (const part of relative(base, path).split(sep)) {
+  for (const part of relative(base, path).split(sep).filter(Boolean)) {
     current = join(current, part);
     makePrivateDir(current);
   }
