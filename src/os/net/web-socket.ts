@@ -80,11 +80,11 @@ class Client implements WebSocketClient {
     this.#events = events;
     this.#maxBytes = maxBytes;
     this.#reader = new FrameReader(maxBytes);
+    // The stream reports them first, and only when the caller has its client.
+    if (head.length > 0) socket.unshift(head);
     socket.on("data", (bytes: Buffer) => this.#onBytes(bytes));
     socket.on("error", (error) => this.#close(error.message));
     socket.on("close", () => this.#close("the connection was closed"));
-    // The caller gets its client before the first message.
-    if (head.length > 0) setImmediate(() => this.#onBytes(head));
   }
 
   send(text: string): void {
