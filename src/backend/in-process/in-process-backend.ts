@@ -1,7 +1,8 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { awaitReady } from "../../launch/await-ready.ts";
 import { discardLaunch, prepareStarts } from "../../launch/prepare.ts";
-import { type Clock, pause, systemClock } from "../../os/clock.ts";
+import { type Clock, systemClock } from "../../os/clock.ts";
+import { isDoneWithin } from "../../os/done-within.ts";
 import { containErrors, runAsAgent } from "../../os/env.ts";
 import { entryOf, isDirectory, readText, removeFile } from "../../os/files/fs.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
@@ -219,10 +220,7 @@ class InProcessAgents {
   /** Ends an agent. @returns whether its code returned in time; if not, the agent counts as killed and its code is ignored from now on */
   async #end(resident: Resident, graceMs: number, signal?: EndSignal): Promise<boolean> {
     this.#requestEnd(resident, signal);
-    const done = resident.done.then(() => true);
-    const late = new AbortController();
-    const isDone = await Promise.race([done, pause(graceMs, late.signal).then(() => false)]);
-    late.abort();
+    const isDone = await isDoneWithin(graceMs, resident.done);
     if (!isDone) this.#finish(resident, "given-up", 0);
     return isDone;
   }
