@@ -62,8 +62,9 @@ export async function awaitStart(
     });
     return { ok: true, name: request.name, place };
   } catch (cause) {
+    const tree = { root: script, marker: request.instance };
     const endAll = async (): Promise<void> => {
-      const { left } = await endTree({ root: script, marker: request.instance }, { graceMs: LEFTOVER_GRACE_MS });
+      const { left } = await endTree(tree, { graceMs: LEFTOVER_GRACE_MS });
       if (left.length > 0) throw new Error(`its processes ${left.join(", ")} are still running`);
     };
     const problems = await tryAll([options.close, endAll, () => discardLaunch(request.paths)]);

@@ -130,7 +130,8 @@ describe("TmuxError", () => {
   it("does not say that tmux is missing if the system cannot start it", async () => {
     const t = privateTmux();
     const error = await failureOf(t.server.call(["display-message", "-p", "x".repeat(4 * 1024 * 1024)]));
-    expect(error).toMatchObject({ code: "TMUX_ERROR", kind: "refused", done: "nothing", stderr: "spawn E2BIG" });
+    const stderr = "spawn E2BIG";
+    expect(error).toMatchObject({ code: "TMUX_ERROR", kind: "refused", done: "nothing", stderr });
   });
 });
 

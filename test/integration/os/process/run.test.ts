@@ -13,8 +13,9 @@ test("file size limit › causes EFBIG instead of a fatal signal, even after a p
 });
 
 test("run › tells a program that cannot be started from a missing one, with the reason of the system", async () => {
-  const missing = await run("/no/such/program", []);
-  expect(missing).toMatchObject({ failure: "not-found", stdout: "", stderr: "spawn /no/such/program ENOENT" });
+  const path = "/no/such/program";
+  const missing = await run(path, []);
+  expect(missing).toMatchObject({ failure: "not-found", stdout: "", stderr: `spawn ${path} ENOENT` });
   const unstarted = await run("true", ["x".repeat(4 * 1024 * 1024)]);
   expect(unstarted).toMatchObject({ failure: "not-started", stdout: "", stderr: "spawn E2BIG" });
 });
