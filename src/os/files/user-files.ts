@@ -18,7 +18,16 @@ import {
 import { dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
 import { replaceFile } from "./atomic-write.ts";
-import { isMissing, PRIVATE_DIR, PRIVATE_FILE, readFrom, readPart, temporaryBeside, writeNew } from "./fs.ts";
+import {
+  isMissing,
+  openIfThere,
+  PRIVATE_DIR,
+  PRIVATE_FILE,
+  readFrom,
+  readPart,
+  temporaryBeside,
+  writeNew,
+} from "./fs.ts";
 import { realPathOf } from "./symlinks.ts";
 
 /** The stats of a path, links followed. */
@@ -35,8 +44,7 @@ export function pathStat(path: string | Buffer): PathStat {
     const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "special";
     return { kind, size: stat.size, mtimeMs: stat.mtimeMs };
   } catch (error) {
-    // ENOTDIR: a part of the path is a file.
-    if (isMissing(error) || systemCode(error) === "ENOTDIR") return { kind: "missing", size: 0, mtimeMs: 0 };
+    if (isMissing(error)) return { kind: "missing", size: 0, mtimeMs: 0 };
     throw error;
   }
 }
@@ -86,13 +94,8 @@ export function keepsModes(directory: string): boolean {
  * @returns undefined if it is missing
  */
 export function readUnsized(path: string | Buffer, maxBytes: number): Buffer | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
   try {
     return readPart(fd, 0, maxBytes);
   } catch (error) {
