@@ -12,8 +12,8 @@ export const READY_TIMEOUT_MS = 30_000;
 /** The same for a start with a third-party program, which may draw for 20 s before it takes a message. */
 const PROGRAM_TIMEOUT_MS = 60_000;
 
-/** Grace period in milliseconds for background children that a program leaves when it exits before it is ready. */
-const LEFTOVER_GRACE_MS = 500;
+/** Milliseconds between SIGTERM and SIGKILL for the processes of a failed start. */
+export const LEFTOVER_GRACE_MS = 500;
 
 /** Adds the instance to each environment, by which all descendants of the agent can be found. */
 export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly SpawnRequest[] {

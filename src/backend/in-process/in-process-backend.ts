@@ -9,7 +9,7 @@ import { ownIdentity } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { inProcessPlace } from "../../team/records/read-records.ts";
-import { noLogFile, READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
+import { LEFTOVER_GRACE_MS, noLogFile, READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { singleCommandError } from "../choose-backend.ts";
 import { logTail, visibleRowsOfLog } from "../visible-rows.ts";
@@ -284,8 +284,6 @@ class InProcessAgents {
   }
 }
 
-/** Time limit in milliseconds for the processes of a failed start to end. */
-const LEFTOVER_GRACE_MS = 500;
 /** Time limit in milliseconds for all agents to end when the terminal is gone; their commands get half a second of it. */
 const HANGUP_GRACE_MS = 1_500;
 
