@@ -33,7 +33,8 @@ test("runCommandGroup › returns at the end of its time although a program may 
   let pid = 0;
   onTestFinished(() => {
     spy.mockRestore();
-    process.kill(-pid, "SIGKILL");
+    // 0 would be the group of this process.
+    if (pid > 0) process.kill(-pid, "SIGKILL");
   });
   const end = await runCommandGroup("sleep", ["600"], {
     cwd: temporaryDirectory(),
