@@ -12,8 +12,8 @@ export const READY_TIMEOUT_MS = 30_000;
 /** The same for a start with a third-party program, which may draw for 20 s before it takes a message. */
 const PROGRAM_TIMEOUT_MS = 60_000;
 
-/** Grace period in milliseconds for background children that a program leaves when it exits before it is ready. */
-const LEFTOVER_GRACE_MS = 500;
+/** Milliseconds between SIGTERM and SIGKILL for the processes of a failed start. */
+export const LEFTOVER_GRACE_MS = 500;
 
 /** Adds the instance to each environment, by which all descendants of the agent can be found. */
 export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly SpawnRequest[] {
@@ -34,7 +34,8 @@ export function noLogFile({ name, paths }: SpawnRequest, cause: unknown): TeamEr
 
 /**
  * Completes a start: reports the place and waits until the agent announces readiness. If that fails, it closes the place, ends the
- * agent's processes and removes the launch files. An error of the agent does not reject: it is part of the outcome.
+ * agent's processes and removes the launch files. Never rejects, since other starts of the same call may succeed: an error of the start
+ * or of its clean-up is part of the outcome.
  */
 export async function awaitStart(
   request: SpawnRequest,
@@ -61,13 +62,41 @@ export async function awaitStart(
     });
     return { ok: true, name: request.name, place };
   } catch (cause) {
-    await options.close();
-    await endTree({ root: script, marker: request.instance }, { graceMs: LEFTOVER_GRACE_MS });
-    discardLaunch(request.paths);
+    const tree = { root: script, marker: request.instance };
+    const endAll = async (): Promise<void> => {
+      const { left } = await endTree(tree, { graceMs: LEFTOVER_GRACE_MS });
+      if (left.length > 0) throw new Error(`its processes ${left.join(", ")} are still running`);
+    };
+    const problems = await tryAll([options.close, endAll, () => discardLaunch(request.paths)]);
     const error =
       cause instanceof Error
         ? cause
         : new TeamError("SPAWN_FAILED", `${request.name} did not start.`, { cause });
-    return { ok: false, name: request.name, error };
+    return { ok: false, name: request.name, error: problems.length > 0 ? withRest(error, problems) : error };
   }
+}
+
+/** Takes each step, even if another one fails. @returns why steps failed */
+async function tryAll(steps: readonly (() => unknown)[]): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  return problems;
+}
+
+/** Adds to the error of a failed start that something is left of it. */
+function withRest(error: Error, problems: readonly string[]): TeamError {
+  const { code, details } =
+    error instanceof TeamError ? error : new TeamError("SPAWN_FAILED", error.message, { cause: error });
+  const why = problems.join("; ").replace(/\.$/, "");
+  return new TeamError(code, `${error.message}\nThe start was not fully cleaned up: ${why}.`, {
+    hint: "Close what is left of it, then spawn it again.",
+    ...(details === undefined ? {} : { details }),
+    cause: error,
+  });
 }

@@ -84,12 +84,11 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
     // Each ring of the child's FIFO by this process also rings the socket pair.
     channels.set(request.instance, { bell, unlink: alsoRing(request.paths.bell, () => bell.ring()) });
     void relayRings(request.instance, bell);
-    const outcome = await awaitStart(request, place, {
+    return awaitStart(request, place, {
       timeoutMs: options.readyTimeoutMs,
       extraBell: bell,
       close: async () => dropChannel(request.instance),
     });
-    return outcome;
   };
 
   return {

@@ -65,7 +65,8 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
 
 /** Creates the error for an aborted start; the caller rolls the start back. Its message continues "… could not be started: ". */
 export function interruptedStart(cause?: unknown): TeamError {
-  return new TeamError("INTERRUPTED", "it was interrupted before it was ready. Nothing was left behind.", {
+  return new TeamError("INTERRUPTED", "it was interrupted before it was ready.", {
+    hint: "Nothing was left behind.",
     cause,
   });
 }

@@ -4,11 +4,12 @@ import { pause } from "./clock.ts";
 export async function isDoneWithin(
   ms: number,
   done: Promise<unknown>,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<boolean> {
   const over = new AbortController();
+  const aborted = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
   try {
-    const late = pause(ms, AbortSignal.any([over.signal, signal])).then(() => false);
+    const late = pause(ms, aborted).then(() => false);
     return await Promise.race([done.then(() => true), late]);
   } finally {
     over.abort();

@@ -16,9 +16,9 @@ export async function endedTmux(env: Env): Promise<string | undefined> {
   const { path } = caller.socket;
   if (entryOf(path) === undefined) return hasLostSocket(path, { pid: caller.serverPid }) ? undefined : path;
   try {
-    // A server in another container has another pid here, so compare its own answer with $TMUX.
-    const pid = await callersServer(env).call(["display-message", "-p", "#{pid}"]);
-    return Number(pid) === caller.serverPid ? undefined : path;
+    // A server in another container has another pid here, so compare its own answer with $TMUX. A user's hook can print more lines.
+    const answer = await callersServer(env).call(["display-message", "-p", "#{pid}"]);
+    return Number.parseInt(answer, 10) === caller.serverPid ? undefined : path;
   } catch (error) {
     // A server that hangs or refuses is running; a command that needs it reports the problem.
     return isNoServer(error) ? path : undefined;

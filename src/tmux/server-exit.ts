@@ -79,7 +79,8 @@ export async function endWatch(server: TmuxServer, channel: string, endClient: (
 
 async function isRunning(server: TmuxServer, serverPid: number): Promise<boolean> {
   try {
-    return (await server.call(["display-message", "-p", "#{pid}"])).trim() === String(serverPid);
+    // A user's hook can print more lines.
+    return Number.parseInt(await server.call(["display-message", "-p", "#{pid}"]), 10) === serverPid;
   } catch (error) {
     // A server that hangs, refuses or has lost its socket still runs.
     return !isNoServer(error);

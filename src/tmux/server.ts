@@ -109,6 +109,7 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
       ...(input === undefined ? {} : { input }),
     });
     if (result.failure === "not-found") throw programMissing();
+    if (result.failure === "not-started") throw refusal(command, result.stderr, batch);
     if (result.failure === "timed-out") {
       const advice = hookAdvice(await hooksOf(input ?? words.join(" ")));
       throw timedOut(command, timeoutMs, advice, batch && { ...batch, printed: linesOf(result.stdout) });

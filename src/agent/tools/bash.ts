@@ -246,9 +246,9 @@ function resultOf(
 function endNote(end: CommandEnd, timeoutMs: number): string | undefined {
   switch (end.failure) {
     case "aborted":
-      return "Interrupted; the command and everything that it started were stopped.";
+      return `Interrupted; ${stopped(end)}.`;
     case "timed-out":
-      return `Not done after ${timeoutMs} ms; the command and everything that it started were stopped.`;
+      return `Not done after ${timeoutMs} ms; ${stopped(end)}.`;
     case "not-started":
       if (end.systemCode === TOO_LONG) return COMMAND_TOO_LONG;
       return `The shell could not be started, so nothing was run: ${end.message ?? "no reason given"}`;
@@ -256,4 +256,9 @@ function endNote(end: CommandEnd, timeoutMs: number): string | undefined {
       if (end.signal !== undefined) return `Ended by ${end.signal}`;
       return end.code === 0 ? undefined : `Exit code ${end.code}`;
   }
+}
+
+function stopped({ left }: CommandEnd): string {
+  if (left === undefined) return "the command and everything that it started were stopped";
+  return `these processes of the command could not be stopped: ${left.join(", ")}`;
 }

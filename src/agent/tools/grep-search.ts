@@ -51,7 +51,7 @@ export async function search(query: GrepQuery, context: GrepContext): Promise<Gr
 /** Matches ripgrep's message about a file or directory that it cannot read, unless it was removed meanwhile. */
 const UNREAD = /^(?:rg: )?(.+?): (?:IO error for operation on .+: )?[^:]+ \(os error (?!2\))\d+\)$/gm;
 
-/** @returns undefined if ripgrep is not installed */
+/** @returns undefined if ripgrep is not installed, or cannot be started */
 export async function searchWithRipgrep(
   query: GrepQuery,
   { env, signal, gaps }: GrepContext,
@@ -65,7 +65,7 @@ export async function searchWithRipgrep(
   ];
   const { code, stdout, stderr, failure } = await run("rg", args, { env, signal });
   signal.throwIfAborted();
-  if (failure === "not-found") return undefined;
+  if (failure === "not-found" || failure === "not-started") return undefined;
   const problem = stderr.replace(UNREAD, "").trim();
   if (code === 2 && stdout === "" && problem !== "") return { problem };
   if (failure === "output-limit") gaps?.add("there are more matches than can be read; narrow the search");

@@ -1,14 +1,15 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { awaitReady } from "../../launch/await-ready.ts";
 import { discardLaunch, prepareStarts } from "../../launch/prepare.ts";
-import { type Clock, pause, systemClock } from "../../os/clock.ts";
+import { type Clock, systemClock } from "../../os/clock.ts";
+import { isDoneWithin } from "../../os/done-within.ts";
 import { containErrors, runAsAgent } from "../../os/env.ts";
 import { entryOf, isDirectory, readText, removeFile } from "../../os/files/fs.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { inProcessPlace } from "../../team/records/read-records.ts";
-import { noLogFile, READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
+import { LEFTOVER_GRACE_MS, noLogFile, READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { singleCommandError } from "../choose-backend.ts";
 import { logTail, visibleRowsOfLog } from "../visible-rows.ts";
@@ -219,10 +220,7 @@ class InProcessAgents {
   /** Ends an agent. @returns whether its code returned in time; if not, the agent counts as killed and its code is ignored from now on */
   async #end(resident: Resident, graceMs: number, signal?: EndSignal): Promise<boolean> {
     this.#requestEnd(resident, signal);
-    const done = resident.done.then(() => true);
-    const late = new AbortController();
-    const isDone = await Promise.race([done, pause(graceMs, late.signal).then(() => false)]);
-    late.abort();
+    const isDone = await isDoneWithin(graceMs, resident.done);
     if (!isDone) this.#finish(resident, "given-up", 0);
     return isDone;
   }
@@ -286,8 +284,6 @@ class InProcessAgents {
   }
 }
 
-/** Time limit in milliseconds for the processes of a failed start to end. */
-const LEFTOVER_GRACE_MS = 500;
 /** Time limit in milliseconds for all agents to end when the terminal is gone; their commands get half a second of it. */
 const HANGUP_GRACE_MS = 1_500;
 

@@ -12,7 +12,7 @@ import type { InProcessState } from "./states.ts";
 const MAX_LINES = 1_000;
 
 /** The last output lines of an agent that has no terminal. */
-export class OutputTail {
+export class OutputLines {
   #lines: string[] = [""];
 
   write(text: string): void {
@@ -77,7 +77,7 @@ export interface InProcessAgent {
   readonly name: string;
   readonly color: string;
   readonly state: InProcessState;
-  readonly output: OutputTail;
+  readonly output: OutputLines;
 }
 
 /** Maximum output lines in the exit record, for the lead (S34). */
@@ -86,7 +86,7 @@ const LAST_LINES = 50;
 /** One agent in this process, with its state, output and log. */
 export class Resident implements InProcessAgent {
   readonly request: SpawnRequest;
-  readonly output = new OutputTail();
+  readonly output = new OutputLines();
   readonly controller = new AbortController();
   readonly log: LogFile;
   state: InProcessState = "pending";

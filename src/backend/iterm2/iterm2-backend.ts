@@ -7,7 +7,7 @@ import { startTimeOf } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { isLaunchScriptAlive } from "../../team/members/judge-liveness.ts";
-import { awaitStart, withInstanceMarker } from "../await-start.ts";
+import { awaitStart, LEFTOVER_GRACE_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { rowsFrom } from "../visible-rows.ts";
 import { type HandoverProcess, prepareHandover, SESSION_VARIABLES } from "./handover.ts";
@@ -20,9 +20,6 @@ interface Iterm2Options {
   readonly clock?: Clock;
   readonly it2?: It2;
 }
-
-/** Time limit in milliseconds for the processes of a failed start to end. */
-const GRACE_MS = 500;
 
 /**
  * Creates the backend for teammates in iTerm2 windows, one for each teammate. it2 can run a command only in a new window: in a split it
@@ -49,7 +46,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
       // End the processes first: iTerm2 asks the user before it closes a running session.
       close: async () => {
         const root = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
-        await endTree({ root, marker: request.instance }, { graceMs: GRACE_MS });
+        await endTree({ root, marker: request.instance }, { graceMs: LEFTOVER_GRACE_MS });
         await closeAll([place]);
       },
     });

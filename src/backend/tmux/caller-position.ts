@@ -1,4 +1,4 @@
-import { ownParent, parentOf } from "../../os/process/process-table.ts";
+import { ancestorThat } from "../../os/process/ancestors.ts";
 import { paneId, sessionId } from "../../tmux/ids.ts";
 import type { PaneList } from "../../tmux/list-panes.ts";
 import type { CallerPosition } from "../backend.ts";
@@ -33,7 +33,5 @@ export function actualPosition(
 }
 
 function descendsFrom(pid: number): boolean {
-  for (let above: number | undefined = ownParent; above !== undefined && above > 1; above = parentOf(above))
-    if (above === pid) return true;
-  return false;
+  return ancestorThat((above) => above === pid) !== undefined;
 }

@@ -11,6 +11,7 @@ import { errorKindOf, TmuxError } from "../../tmux/error.ts";
 import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { requireSupported } from "../../tmux/version.ts";
+import { LEFTOVER_GRACE_MS } from "../await-start.ts";
 import type { NotHereReason, Placement, SpawnRequest } from "../backend.ts";
 import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
 import type { PaneSize } from "./grid.ts";
@@ -26,9 +27,6 @@ import { isInOurSession, ownerTag } from "./pane-tags.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./plan-panes.ts";
 import { attemptCreation, explainServerEnd, refuseManualSize, WINDOW_SIZE } from "./server-options.ts";
 
-/** Milliseconds between SIGTERM and SIGKILL for a process whose pane is unknown. */
-const GRACE_MS = 500;
-
 type Created = ReadonlyMap<string, CreatedPane>;
 
 /** Why panes are missing. */
@@ -37,7 +35,7 @@ interface Problem {
   readonly hint?: string | undefined;
 }
 
-export interface CreatedPanes {
+interface CreatedPanes {
   /** The panes, by instance. */
   readonly created: Created;
   /** The panes next to the caller, by instance: each with its window and the earlier layout of that window. */
@@ -175,7 +173,8 @@ async function findPanes(
 /** Ends the processes that carry the instance of a request without a pane. */
 async function endProcessesOf(requests: readonly SpawnRequest[]): Promise<void> {
   const root = { pid: 0, procStart: "" };
-  await Promise.all(requests.map(({ instance: marker }) => endTree({ root, marker }, { graceMs: GRACE_MS })));
+  const how = { graceMs: LEFTOVER_GRACE_MS };
+  await Promise.all(requests.map(({ instance: marker }) => endTree({ root, marker }, how)));
 }
 
 /** Returns the instances whose pane is in a new session or in a session of the team. */

@@ -175,7 +175,7 @@ export function identityCondition(
 ): { readonly pane: PaneId; readonly condition: string } | undefined {
   const pane = paneId(place.paneId);
   if (pane === undefined || place.panePid === undefined) return undefined;
-  if (isForeignPlace(place)) return foreignIdentity(pane, place.panePid, place.server);
+  if (place.instance === FOREIGN_INSTANCE) return foreignIdentity(pane, place.panePid, place.server);
   if (!isInstance(place.instance)) return undefined;
   return {
     pane,
@@ -188,12 +188,7 @@ export function identityCondition(
   };
 }
 
-/** True for the pane of a foreign member: teams did not start it, so it has no tag. */
-export function isForeignPlace({ instance }: Pick<PlaceRecord, "instance">): boolean {
-  return instance === FOREIGN_INSTANCE;
-}
-
-/** The instance in the place of a foreign member. It equals the value of an unset tag. */
+/** The instance in the place of a foreign member. It equals the value of an unset tag: teams did not start the pane. */
 export const FOREIGN_INSTANCE = "";
 
 /**

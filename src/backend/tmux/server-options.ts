@@ -23,7 +23,7 @@ export async function refuseManualSize(server: TmuxServer, { version, panes }: P
   // A window that was resized by hand has the option too; under the global option, all windows have it.
   if (panes.length === 0 || panes.some(({ options }) => options[WINDOW_SIZE] !== "manual")) return;
   const value = await server.call(["show-options", "-gwv", WINDOW_SIZE]);
-  if (value.trim() === "manual") throw manualSize(version.text);
+  if (/^manual$/m.test(value)) throw manualSize(version.text);
 }
 
 function manualSize(version: string): TeamError {

@@ -42,13 +42,19 @@ export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxComma
 }
 
 /**
- * Returns the commands that share the lines of each stack evenly after some of its panes have closed. Nothing else in the user's
- * window changes.
+ * Returns the commands that share the lines of a stack evenly after some of its panes have closed. Nothing else in the user's
+ * window changes; a window that the closed panes were not in does not change at all, since a resize would also end its zoom.
+ * @param places records of the closed panes; those without `beside` are skipped
  * @param closing panes that are gone when the commands run
  */
-export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
+export function evenOutStacks(
+  seen: PaneList,
+  places: readonly Pick<PlaceRecord, "beside">[],
+  closing: ReadonlySet<string>,
+): TmuxCommand[] {
+  const windows = new Set(places.map(({ beside }) => beside?.window));
   const columns = new Map<string, TmuxPane[]>();
-  for (const pane of seen.panes.filter(({ floating }) => !floating)) {
+  for (const pane of seen.panes.filter(({ floating, window }) => !floating && windows.has(window))) {
     const key = `${pane.session} ${pane.window} ${pane.left} ${pane.width}`;
     columns.set(key, [...(columns.get(key) ?? []), pane]);
   }

@@ -172,7 +172,9 @@ async function closeTogether(
   const seen = stacked.length > 0 ? await listPanes(server, STACK_OPTIONS) : undefined;
   const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
   const after =
-    seen === undefined ? [] : [...evenOutStacks(seen, closing), ...restoreUserLayout(seen, stacked, closing)];
+    seen === undefined
+      ? []
+      : [...evenOutStacks(seen, stacked, closing), ...restoreUserLayout(seen, stacked, closing)];
   const windows = windowsOf(places);
   const batch = [
     ...windows.map(({ window }) => recordZoom(window)),

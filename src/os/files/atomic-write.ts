@@ -3,7 +3,6 @@ import {
   close,
   closeSync,
   constants,
-  copyFileSync,
   fsync,
   fsyncSync,
   linkSync,
@@ -17,6 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { messageOf, systemCode, systemErrorCode, TeamError } from "../../errors.ts";
 import {
+  copyToNew,
   isMissing,
   makePrivateDir,
   namingPath,
@@ -121,7 +121,7 @@ export function stageFile(
 
 /** Copies inside the system: no byte of the kept part passes through this process. */
 function copyAndAppend(path: string, temporary: string, { keep, more }: Appended): void {
-  copyFileSync(path, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  copyToNew(path, temporary);
   replaceEnd(temporary, keep, more);
 }
 
@@ -243,7 +243,7 @@ function notConfirmed(path: string, error: unknown): TeamError {
  */
 export function makeDirBelow(base: string, path: string): void {
   let current = base;
-  for (const part of relative(base, path).split(sep)) {
+  for (const part of relative(base, path).split(sep).filter(Boolean)) {
     current = join(current, part);
     makePrivateDir(current);
   }

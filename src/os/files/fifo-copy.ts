@@ -3,7 +3,7 @@ import { systemCode } from "../../errors.ts";
 import { isOwnFifo, NO_READER } from "./fifo.ts";
 
 /** Copies bytes into a FIFO of this user while a process reads it. */
-export interface FifoCopy {
+interface FifoCopy {
   /** Never waits: bytes that do not fit, or that no process reads, are dropped. */
   write(bytes: Uint8Array): void;
   close(): void;

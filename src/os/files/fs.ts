@@ -274,7 +274,8 @@ export function replaceEnd(path: string, keep: number, text: string): void {
   }
 }
 
-function writeAll(fd: number, bytes: Uint8Array): void {
+/** Writes all bytes at the position of a descriptor. */
+export function writeAll(fd: number, bytes: Uint8Array): void {
   let at = 0;
   while (at < bytes.length) at += writeSync(fd, bytes, at, bytes.length - at);
 }

@@ -101,7 +101,7 @@ export function startOfLastLines(path: string, count: number, end = Number.POSIT
 const MAX_LINE = 256 * 1024 * 1024;
 
 /** Some whole lines of a file. */
-export interface LineChunk {
+interface LineChunk {
   /** The lines that are not blank. */
   readonly texts: readonly string[];
   /** Offset in bytes after the last of these lines. */

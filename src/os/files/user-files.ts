@@ -10,6 +10,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
   writeSync,
@@ -17,7 +18,16 @@ import {
 import { dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
 import { replaceFile } from "./atomic-write.ts";
-import { isMissing, PRIVATE_DIR, PRIVATE_FILE, readFrom, readPart, temporaryBeside, writeNew } from "./fs.ts";
+import {
+  isMissing,
+  openIfThere,
+  PRIVATE_DIR,
+  PRIVATE_FILE,
+  readFrom,
+  readPart,
+  temporaryBeside,
+  writeNew,
+} from "./fs.ts";
 import { realPathOf } from "./symlinks.ts";
 
 /** The stats of a path, links followed. */
@@ -34,8 +44,7 @@ export function pathStat(path: string | Buffer): PathStat {
     const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "special";
     return { kind, size: stat.size, mtimeMs: stat.mtimeMs };
   } catch (error) {
-    // ENOTDIR: a part of the path is a file.
-    if (isMissing(error) || systemCode(error) === "ENOTDIR") return { kind: "missing", size: 0, mtimeMs: 0 };
+    if (isMissing(error)) return { kind: "missing", size: 0, mtimeMs: 0 };
     throw error;
   }
 }
@@ -85,13 +94,8 @@ export function keepsModes(directory: string): boolean {
  * @returns undefined if it is missing
  */
 export function readUnsized(path: string | Buffer, maxBytes: number): Buffer | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
   try {
     return readPart(fd, 0, maxBytes);
   } catch (error) {
@@ -142,8 +146,8 @@ function writeAt(fd: number, bytes: Uint8Array, position: number): void {
 }
 
 /**
- * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. Never replaces a pipe, a device, or a
- * file that this user may not write. A new file and its missing parent directories get their modes from the umask.
+ * Writes a file of the user, completely or not at all. Follows links, and keeps mode, owner and group. Never replaces a pipe, a device,
+ * or a file that this user may not write. A new file and its missing parent directories get their modes from the umask.
  */
 export function writeUserFile(path: string, content: string): void {
   const real = realPathOf(path);
@@ -165,12 +169,24 @@ export function writeUserFile(path: string, content: string): void {
     return;
   }
   replaceFile(real, content, { mode: old.mode & 0o7777 });
+  restoreOwner(real, old);
+  // A change of the owner clears some bits of the mode.
   chmodSync(real, old.mode & 0o7777);
-  if (process.getuid?.() === old.uid) return;
+}
+
+/** Gives a file the owner and the group of the file that it replaced, as far as this user may. */
+function restoreOwner(path: string, { uid, gid }: Stats): void {
+  const now = statSync(path);
+  if (now.gid !== gid) changeOwner(path, now.uid, gid);
+  if (now.uid !== uid) changeOwner(path, uid, gid);
+}
+
+function changeOwner(path: string, uid: number, gid: number): void {
   try {
-    chownSync(real, old.uid, old.gid);
+    chownSync(path, uid, gid);
   } catch (error) {
-    // Only root may change the owner; otherwise the file becomes ours, as with any editor that replaces files.
-    if (systemCode(error) !== "EPERM") throw error;
+    // Only root may choose any owner, others only a group of theirs, and a container only users that it knows (EINVAL). Otherwise
+    // the file becomes ours, as with any editor that replaces files.
+    if (systemCode(error) !== "EPERM" && systemCode(error) !== "EINVAL") throw error;
   }
 }

@@ -1,7 +1,7 @@
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, ftruncateSync, openSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { TeamError } from "../../errors.ts";
-import { openIfThere, readPart } from "./fs.ts";
+import { openIfThere, readPart, writeAll } from "./fs.ts";
 
 /** A file of this user that one process extends, line by line. */
 export interface WholeLines {
@@ -36,7 +36,7 @@ export function openWholeLines(path: string): WholeLines {
     append(line) {
       const bytes = Buffer.from(`${line}\n`);
       try {
-        for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at);
+        writeAll(fd, bytes);
       } catch (error) {
         ftruncateSync(fd, size);
         throw error;

@@ -13,7 +13,7 @@ const LOOKUP_MS = 5_000;
 export async function checkName(
   hostname: string,
   lookup: LookupFunction,
-  signal: AbortSignal = new AbortController().signal,
+  signal?: AbortSignal,
 ): Promise<void> {
   const host = hostname.replace(/\.$/, "");
   // The caller checks addresses.

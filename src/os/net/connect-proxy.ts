@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { type AddressInfo, connect, isIP, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import { type Duplex, pipeline } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import { parsedUrl } from "../../text/parsed-url.ts";
 import type { Env } from "../env.ts";
@@ -193,7 +193,8 @@ async function forward(
     const outgoing = startRequest(options, incoming, url, outer);
     outgoing.once("response", (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+      // Unlike `pipe`, ends the client's connection if the answer is cut off: the client would wait for the rest.
+      pipeline(answer, response, () => undefined);
     });
     outgoing.once("error", (error) => failed(outer === undefined ? error : proxyFailure(outer, error)));
     incoming.pipe(outgoing);

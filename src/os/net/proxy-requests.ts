@@ -91,7 +91,7 @@ export function refusal(
 }
 
 /** The options of a request that uses a {@link TunnelAgent}. */
-export interface TunnelledOptions extends RequestOptions {
+interface TunnelledOptions extends RequestOptions {
   /** Ends the attempt to open a tunnel. */
   readonly interruption?: AbortSignal | undefined;
 }

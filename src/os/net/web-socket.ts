@@ -3,14 +3,14 @@ import { request } from "node:http";
 import type { Socket } from "node:net";
 import { type Frame, FrameReader, frameOf, OPCODES } from "./web-socket-frames.ts";
 
-export interface WebSocketEvents {
+interface WebSocketEvents {
   /** A whole text message. */
   message(text: string): void;
   /** Called once; nothing follows. @param why undefined: this side closed it */
   closed(why: string | undefined): void;
 }
 
-export interface WebSocketOptions {
+interface WebSocketOptions {
   /** Path of the Unix socket. */
   readonly path: string;
   /** Maximum bytes of a message; a longer one closes the connection. */
@@ -80,11 +80,11 @@ class Client implements WebSocketClient {
     this.#events = events;
     this.#maxBytes = maxBytes;
     this.#reader = new FrameReader(maxBytes);
+    // The stream reports them first, and only when the caller has its client.
+    if (head.length > 0) socket.unshift(head);
     socket.on("data", (bytes: Buffer) => this.#onBytes(bytes));
     socket.on("error", (error) => this.#close(error.message));
     socket.on("close", () => this.#close("the connection was closed"));
-    // The caller gets its client before the first message.
-    if (head.length > 0) setImmediate(() => this.#onBytes(head));
   }
 
   send(text: string): void {

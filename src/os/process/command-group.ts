@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { Duplex } from "node:stream";
 import { messageOf, systemCode } from "../../errors.ts";
-import { pause } from "../clock.ts";
+import { isDoneWithin } from "../done-within.ts";
 import type { Env } from "../env.ts";
 import { withoutTerminal } from "./no-terminal.ts";
 import { COMMAND_VARIABLE, endCommand } from "./process-tree.ts";
@@ -35,8 +35,12 @@ export interface CommandEnd {
   /** The system error if it could not be started, and its code. */
   readonly message?: string;
   readonly systemCode?: string;
+  /** The pids of its processes that could not be ended, such as those of sudo; missing if there are none. */
+  readonly left?: readonly number[];
 }
 
+/** Milliseconds in which the exit of a killed program is reported; one that this user may not kill is not waited for. */
+const EXIT_MS = 2_000;
 /** Milliseconds to continue reading after the program exited, if a child that it left behind keeps its output open. */
 const DRAIN_MS = 200;
 
@@ -67,18 +71,24 @@ export async function runCommandGroup(
   if (child.pid !== undefined) endInput(child.stderr);
   const end = endOf(child);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const first = await firstOrUndefined(end, options.timeoutMs, options.signal);
-  if (first === undefined) {
-    if (child.pid !== undefined) await endCommand(child.pid, mark);
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-    const failure = options.signal.aborted ? "aborted" : "timed-out";
-    return { ...(await end), failure };
+  if (!(await isDoneWithin(options.timeoutMs, end, options.signal))) {
+    const stopped = await stop(child, mark, end);
+    return { ...stopped, failure: options.signal.aborted ? "aborted" : "timed-out" };
   }
-  if (first.failure === undefined) await firstOrUndefined(closed, DRAIN_MS, options.signal);
+  const ended = await end;
+  if (ended.failure === undefined) await isDoneWithin(DRAIN_MS, closed, options.signal);
   child.stdout?.destroy();
   child.stderr?.destroy();
-  return first;
+  return ended;
+}
+
+async function stop(child: ChildProcess, mark: string, end: Promise<CommandEnd>): Promise<CommandEnd> {
+  const left = child.pid === undefined ? [] : await endCommand(child, mark);
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+  // A program that this user may not kill does not keep this process running.
+  child.unref();
+  const how = (await isDoneWithin(EXIT_MS, end)) ? await end : { code: undefined, signal: undefined };
+  return left.length > 0 ? { ...how, left } : how;
 }
 
 /**
@@ -125,17 +135,4 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
       resolve({ code: undefined, signal: undefined, failure: "not-started", message: error.message }),
     );
   });
-}
-
-/** Returns the result of `event`, or undefined if the timeout or the abort comes first. Removes its timer and its listener. */
-async function firstOrUndefined<T>(
-  event: Promise<T>,
-  ms: number,
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  const over = new AbortController();
-  const waited = pause(ms, AbortSignal.any([signal, over.signal])).then(() => undefined);
-  const first = await Promise.race([event, waited]);
-  over.abort();
-  return first;
 }

@@ -70,7 +70,7 @@ export function startPiped(file: string, args: readonly string[], options: Piped
     errors: () => errors.text.trim(),
     end: async () => {
       child.stdin.end();
-      if (child.pid !== undefined) await endCommand(child.pid, mark);
+      if (child.pid !== undefined) await endCommand(child, mark);
       child.stdout.destroy();
       child.stderr.destroy();
     },

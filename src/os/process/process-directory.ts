@@ -7,7 +7,7 @@ import { bootId, identityOf, pidSpace } from "./identity.ts";
 import { ownPid } from "./process-table.ts";
 
 /** A directory in `/tmp/teams-<uid>` that only this user can enter, and that is removed when this process exits. */
-export interface ProcessDirectory {
+interface ProcessDirectory {
   readonly path: string;
   remove(): void;
 }

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { pause, steadyNow } from "../clock.ts";
 import {
@@ -76,17 +77,22 @@ export async function endDescendants(
   return terminate(members, graceMs);
 }
 
+/** The program of a command, which leads its process group and session. */
+type Leader = Pick<ChildProcess, "pid" | "exitCode" | "signalCode">;
+
 /**
  * Ends a command and everything it started: SIGTERM, and SIGKILL after 500 ms. Each signal goes to its process group,
  * its session and the marked processes, which every poll looks up again. A process escapes if it dropped the marker and
  * left the session.
- * @param pid leader of the command's process group and session
  * @param marker value of {@link COMMAND_VARIABLE} in its environment
+ * @returns the pids that are still alive at the end
  */
-export async function endCommand(pid: number, marker: string): Promise<void> {
+export function endCommand(leader: Leader, marker: string): Promise<readonly number[]> {
   const entry = `${COMMAND_VARIABLE}=${marker}`;
-  const marked: FindMembers = (table, env) => commandMembers(table, pid, (one) => env(one, entry));
-  await terminate(marked, COMMAND_GRACE_MS);
+  return terminate(
+    (table, env) => commandMembers(table, groupOf(table, leader), (pid) => env(pid, entry)),
+    COMMAND_GRACE_MS,
+  );
 }
 
 /**
@@ -111,6 +117,12 @@ export function isMarkedRunning(marker: string): boolean {
 
 /** No process has this group or session. */
 const NO_GROUP = -1;
+
+/** Returns the group of a command. Once its leader has ended, another process may have got the pid, and lead a group of that number. */
+function groupOf(table: readonly ProcessRow[], { pid = NO_GROUP, exitCode, signalCode }: Leader): number {
+  const hasEnded = exitCode !== null || signalCode !== null;
+  return hasEnded && table.some((row) => row.pid === pid) ? NO_GROUP : pid;
+}
 
 type FindMembers = (table: readonly ProcessRow[], env: EnvSnapshot) => readonly ProcessRow[];
 
@@ -233,10 +245,10 @@ export function treeMembers(
  */
 function commandMembers(
   table: readonly ProcessRow[],
-  pid: number,
+  group: number,
   marked: (pid: number) => boolean,
 ): readonly ProcessRow[] {
-  const isOfGroup = (row: ProcessRow): boolean => row.pgid === pid || row.sid === pid;
+  const isOfGroup = (row: ProcessRow): boolean => row.pgid === group || row.sid === group;
   const found = table.filter(
     (row) => row.pid !== ownPid && row.pid > 1 && (isOfGroup(row) || marked(row.pid)),
   );

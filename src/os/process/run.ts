@@ -8,8 +8,8 @@ export interface ProgramResult {
   readonly signal: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** Why it could not be started, or was ended. */
-  readonly failure?: "not-found" | "timed-out" | "aborted" | "output-limit";
+  /** Why it could not be started, or was ended. For `not-found` and `not-started`, `stderr` is the reason of the system. */
+  readonly failure?: "not-found" | "not-started" | "timed-out" | "aborted" | "output-limit";
 }
 
 interface RunOptions {
@@ -83,12 +83,12 @@ export async function run(
   });
   const result = await program;
   const failure = failureOf(result);
+  const hasStarted = failure !== "not-found" && failure !== "not-started";
   return {
     code: result.exitCode,
     signal: result.signal,
-    stdout: String(result.stdout),
-    stderr:
-      failure === "not-found" && result.stderr === "" ? (result.shortMessage ?? "") : String(result.stderr),
+    stdout: hasStarted ? String(result.stdout) : "",
+    stderr: hasStarted ? String(result.stderr) : (result.originalMessage ?? ""),
     ...(failure === undefined ? {} : { failure }),
   };
 }
@@ -108,11 +108,17 @@ interface Ending {
   readonly isMaxBuffer: boolean;
   readonly exitCode?: number | undefined;
   readonly signal?: string | undefined;
+  /** The code of a system error. */
+  readonly code?: string | undefined;
 }
+
+/** Errors of a program that is missing, or that this user may not run. Others say nothing about it: no process is left, for example. */
+const NOT_FOUND: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "EACCES"]);
 
 function failureOf(ending: Ending): ProgramResult["failure"] {
   if (ending.timedOut) return "timed-out";
   if (ending.isCanceled) return "aborted";
   if (ending.isMaxBuffer) return "output-limit";
-  return ending.exitCode === undefined && ending.signal === undefined ? "not-found" : undefined;
+  if (ending.exitCode !== undefined || ending.signal !== undefined) return undefined;
+  return NOT_FOUND.has(ending.code) ? "not-found" : "not-started";
 }

@@ -42,7 +42,7 @@ export function startOnScreen(file: string, args: readonly string[], options: Sc
     pid: child.pid,
     ended,
     end: async () => {
-      if (child.pid !== undefined) await endCommand(child.pid, mark);
+      if (child.pid !== undefined) await endCommand(child, mark);
     },
   };
 }

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { WriteStream } from "node:tty";
 
 /** The size of a terminal, in cells. */
-export interface TerminalSize {
+interface TerminalSize {
   readonly columns: number;
   readonly rows: number;
 }

@@ -4,7 +4,7 @@ import type { MemberStatus } from "../../operations/status.ts";
 import type { Env } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { entryOf, writeNew } from "../../os/files/fs.ts";
-import { runCommandGroup } from "../../os/process/command-group.ts";
+import { type CommandEnd, runCommandGroup } from "../../os/process/command-group.ts";
 import { OutputTail } from "../../os/process/output-tail.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sumOf } from "../../schema/tokens.ts";
@@ -173,7 +173,8 @@ function leadDirectory(ref: TeamRef): string | undefined {
 /** Maximum characters that are kept from the end of the output of a person's command. */
 const MAX_OUTPUT = 100_000;
 
-function endNote({ code, signal, failure, message }: Awaited<ReturnType<typeof runCommandGroup>>): string {
+function endNote({ code, signal, failure, message, left }: CommandEnd): string {
+  if (left !== undefined) return `(could not be ended, and still running: ${left.join(", ")})`;
   if (failure === "aborted") return "(ended by you)";
   if (failure === "not-started") return `(not started: ${message ?? "unknown"})`;
   if (failure === "timed-out") return "(ended after a day)";

@@ -126,6 +126,13 @@ describe("TmuxError", () => {
     const error = await failureOf(tmuxServer({ env: { PATH: t.home } }).call(["list-sessions"]));
     expect(error).toMatchObject({ code: "TMUX_NOT_FOUND", kind: "not-found", done: "nothing" });
   });
+
+  it("does not say that tmux is missing if the system cannot start it", async () => {
+    const t = privateTmux();
+    const error = await failureOf(t.server.call(["display-message", "-p", "x".repeat(4 * 1024 * 1024)]));
+    const stderr = "spawn E2BIG";
+    expect(error).toMatchObject({ code: "TMUX_ERROR", kind: "refused", done: "nothing", stderr });
+  });
 });
 
 describe("a server without sessions", () => {

@@ -142,6 +142,20 @@ describe("openConnectProxy", () => {
     expect(refused).not.toContain("hunter2");
   });
 
+  test("ends the connection of a client whose answer is cut off", async () => {
+    const http = createServer((_, response) => {
+      response.writeHead(200, { "content-length": 100 }).write("half", () => response.socket?.end());
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void http.close());
+    const path = join(temporaryDirectory(), "proxy");
+    const proxy = await openConnectProxy({ listen: { path }, mayReach: () => true, mayConnect: () => true });
+    onTestFinished(() => proxy.close());
+    const { port } = http.address() as AddressInfo;
+    const request = `GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`;
+    expect(await answerOf(connect({ path }), request)).toMatch(/^HTTP\/1.1 200 [\s\S]*half$/);
+  });
+
   test("answers on loopback only to a client with its token", async () => {
     const port = await server("hello");
     const proxy = await openConnectProxy({

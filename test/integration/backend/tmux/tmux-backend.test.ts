@@ -6,7 +6,7 @@ import { MIN_PANE } from "../../../../src/backend/tmux/grid.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { run } from "../../../../src/os/process/run.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { tmuxServer } from "../../../../src/tmux/server.ts";
+import { type TmuxServer, tmuxServer } from "../../../../src/tmux/server.ts";
 import { isAtLeast } from "../../../../src/tmux/version.ts";
 import { end, endAll, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -289,6 +289,30 @@ test("tmux backend › names the socket setting when the server cannot be starte
   const [refused] = await backend.spawn([requestFor(t, "one")], { kind: "team-window" });
   const hint = expect.stringContaining("$TEAMS_TMUX_SOCKET");
   expect(refused).toMatchObject({ ok: false, error: { code: "TMUX_ERROR", hint } });
+});
+
+test("tmux backend › fails only the teammate whose failed start cannot be cleaned up", async () => {
+  const t = privateTmux();
+  const server: TmuxServer = {
+    ...t.server,
+    async batch(lines, options) {
+      if (JSON.stringify(lines).includes("kill-pane")) throw new Error("no pane can be closed");
+      return t.server.batch(lines, options);
+    },
+  };
+  const requests = [requestFor(t, "good"), requestFor(t, "bad", { argv: ["/no/such/thing"] })];
+  const spawning = tmuxPaneBackend({ server, env: t.env }).spawn(requests, { kind: "team-window" });
+  const [good, bad] = await spawning;
+  expect(bad).toMatchObject({
+    ok: false,
+    error: {
+      code: "SPAWN_FAILED",
+      message: expect.stringMatching(/exit code 127[\s\S]*not fully cleaned up: no pane can be closed\.$/),
+    },
+  });
+  expect(existsSync(requests[1]?.paths.launchScript ?? "")).toBe(false);
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  await endAll(backend, good === undefined ? [] : [good]);
 });
 
 describe.each(["habits", "keeps", "no-shell", "bare"])(

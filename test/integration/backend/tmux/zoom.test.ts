@@ -110,6 +110,23 @@ test("zoom › of the user's pane survives the ends of the teammates next to it"
   expect([zoomed(), layout()]).toEqual(["1 1 2", before]);
 });
 
+test("zoom › of a window with another stack survives the end of a teammate, and so do the sizes there", async () => {
+  const { t, spawn, backend } = inside();
+  const { pane: other } = t.session("other");
+  const [a] = (await spawn.here("a")) as [PlaceRecord];
+  const placement = { kind: "here", callerPane: other } as const;
+  const [b] = placesOf(await backend.spawn([requestFor(t, "b"), requestFor(t, "c")], placement));
+  t.tmux("resize-pane", "-t", b?.paneId ?? "", "-y", "10");
+  t.tmux("resize-pane", "-Z", "-t", other);
+  const state = () =>
+    t.tmux("display-message", "-p", "-t", other, "#{window_zoomed_flag} #{window_panes} #{window_layout}");
+  const before = state();
+  expect(before).toMatch(/^1 3 /);
+  expect(await end(a)).toEqual({ left: [] });
+  await backend.close([a]);
+  expect(state()).toBe(before);
+});
+
 function inside() {
   const t = privateTmux();
   const { pane: callerPane } = t.session();

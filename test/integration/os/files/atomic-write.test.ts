@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { syncFile } from "../../../../src/os/files/atomic-write.ts";
+import { makeDirBelow, syncFile } from "../../../../src/os/files/atomic-write.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 /** Loads the modules as a newly started process does. */
@@ -18,6 +18,13 @@ test("syncFile › resolves for a file and for a missing file, and reports any o
   expect(await syncFile(path)).toBeUndefined();
   expect(await syncFile(`${path}-missing`)).toBeUndefined();
   await expect(syncFile("x".repeat(5_000))).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+});
+
+test("makeDirBelow › never creates its base", () => {
+  const base = join(temporaryDirectory(), "deleted");
+  expect(() => makeDirBelow(base, join(base, "below"))).toThrow("ENOENT");
+  makeDirBelow(base, base);
+  expect(existsSync(base)).toBe(false);
 });
 
 test("replaceFile › ignores a half-written file of a killed process, even one with its own pid (S77)", async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   closeSync,
   constants,
   linkSync,
@@ -40,6 +41,19 @@ test("writeUserFile › writes a file with several names in place, longer and sh
     nlink: 2,
     mode: expect.toSatisfy((mode) => (mode & 0o777) === 0o640),
   });
+});
+
+test("writeUserFile › keeps the group of a file of this user, and its mode", () => {
+  const path = join(temporaryDirectory(), "file.txt");
+  writeFileSync(path, "one\n");
+  const own = process.getegid?.() ?? 0;
+  // Root may choose any group, others only one of theirs.
+  const group = process.getuid?.() === 0 ? 12_345 : process.getgroups?.().find((gid) => gid !== own);
+  chownSync(path, statSync(path).uid, group ?? own);
+  chmodSync(path, 0o664);
+  writeUserFile(path, "two\n");
+  const { gid, mode } = statSync(path);
+  expect([readFileSync(path, "utf8"), gid, mode & 0o7777]).toEqual(["two\n", group ?? own, 0o664]);
 });
 
 test.skipIf(process.getuid?.() === 0)(

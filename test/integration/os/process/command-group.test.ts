@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type CommandEnd, runCommandGroup } from "../../../../src/os/process/command-group.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
@@ -23,6 +23,30 @@ test("runCommandGroup › gives a command no editor, pager or question that wait
   const [editor, visual, ...rest] = output.trim().split("\n");
   expect([editor, visual]).toEqual([expect.stringMatching(/^false/), expect.stringMatching(/^false/)]);
   expect(rest).toEqual(["cat", "0", "[]", "kept"]);
+});
+
+// As sudo does: it runs as root, so it gets no signal of this user.
+test("runCommandGroup › returns at the end of its time although a program may not be killed, and names it", async () => {
+  const spy = vi.spyOn(process, "kill").mockImplementation(() => {
+    throw Object.assign(new Error("kill EPERM"), { code: "EPERM" });
+  });
+  let pid = 0;
+  onTestFinished(() => {
+    spy.mockRestore();
+    // 0 would be the group of this process.
+    if (pid > 0) process.kill(-pid, "SIGKILL");
+  });
+  const end = await runCommandGroup("sleep", ["600"], {
+    cwd: temporaryDirectory(),
+    env: { PATH: process.env.PATH },
+    timeoutMs: 10,
+    signal: new AbortController().signal,
+    onStarted: (started) => {
+      pid = started;
+    },
+    onOutput: () => undefined,
+  });
+  expect(end).toEqual({ code: undefined, signal: undefined, failure: "timed-out", left: [pid] });
 });
 
 /** Runs a program without input. @returns how it ended, and its output */

@@ -8,7 +8,7 @@ import { callersServer } from "../../../../src/backend/tmux/server-for.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { hasEnvEntry, type ProcessRow, processTable } from "../../../../src/os/process/process-table.ts";
-import { endTree, POLL_MS } from "../../../../src/os/process/process-tree.ts";
+import { endCommand, endTree, POLL_MS } from "../../../../src/os/process/process-tree.ts";
 import { AGENTS, end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { touchedPaths } from "../../../support/files/touched-paths.ts";
@@ -162,6 +162,20 @@ test("endTree › does not touch a reused pid (S39)", async () => {
       left: [],
     });
     expect(startTimeOf(pid)).toBeDefined();
+  } finally {
+    stranger.kill("SIGKILL");
+  }
+});
+
+test("endCommand › does not touch a group whose number an ended program had (S39)", async () => {
+  const stranger = spawn("sleep", ["100"], { detached: true, stdio: "ignore" });
+  try {
+    await once(stranger, "spawn");
+    const ended = { pid: stranger.pid, exitCode: 0, signalCode: null };
+    expect(await endCommand(ended, "00000000-0000-4000-8000-000000000000")).toEqual([]);
+    expect(startTimeOf(stranger.pid ?? 0)).toBeDefined();
+    expect(await endCommand(stranger, "00000000-0000-4000-8000-000000000000")).toEqual([]);
+    expect(startTimeOf(stranger.pid ?? 0)).toBeUndefined();
   } finally {
     stranger.kill("SIGKILL");
   }

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
-import { OutputTail } from "../../../../src/backend/in-process/resident-agent.ts";
+import { OutputLines } from "../../../../src/backend/in-process/resident-agent.ts";
 
-it("OutputTail keeps the output line by line, even if it arrives in pieces", () => {
-  const shown = new OutputTail();
+it("OutputLines › keeps the output line by line, even if it arrives in pieces", () => {
+  const shown = new OutputLines();
   for (const piece of ["one\ntw", "o\n", "th", "ree"]) shown.write(piece);
   expect(shown.lines()).toEqual(["one", "two", "three"]);
   expect(shown.lines(1)).toEqual(["three"]);
 });
 
-it("OutputTail keeps only the last lines of a long output", () => {
-  const shown = new OutputTail();
+it("OutputLines › keeps only the last lines of a long output", () => {
+  const shown = new OutputLines();
   shown.write("first\n");
   shown.write("x\n".repeat(200_000));
   shown.write("last");

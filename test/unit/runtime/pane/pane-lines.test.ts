@@ -6,22 +6,25 @@ import { paneLines } from "../../../../src/runtime/pane/pane-lines.ts";
 import type { Io } from "../../../../src/terminal/io.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
-test("paneLines › shows the end of a user's command, even if teams could not end it", async () => {
+test.each([
+  [
+    "(the command may still be running: the process table cannot be read)",
+    () => Promise.reject(new Error("the process table cannot be read")),
+  ],
+  [
+    "(could not be ended, and still running: 12, 13)",
+    () => Promise.resolve({ failure: "aborted", left: [12, 13] }),
+  ],
+])("paneLines › says that a user's command could not be ended: %s", async (content, runCommand) => {
   const events: AgentEvent[] = [];
   const view = { event: (event: AgentEvent) => void events.push(event), typed: () => undefined };
   const parts = { ref: {}, name: "dev", plain: true, width: () => 80, own: {}, worker: {}, view };
   const call = { io: { env: {}, cwd: "/" } };
-  const runCommand = () => Promise.reject(new Error("the process table cannot be read"));
   const lines = paneLines({ ...parts, call, runCommand } as unknown as Parameters<typeof paneLines>[0]);
   await lines.handle("!sleep 3", 0);
   expect(events).toMatchObject([
     { type: "tool_started", id: "shell-1", tool: "!", summary: "sleep 3" },
-    {
-      type: "tool_ended",
-      id: "shell-1",
-      isError: true,
-      content: "(the command may still be running: the process table cannot be read)",
-    },
+    { type: "tool_ended", id: "shell-1", isError: true, content },
   ]);
   expect(lines.interrupt()).toBe(false);
 });
