@@ -1,7 +1,7 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { answerApproval } from "../../operations/approvals/approvals.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { killTeammates } from "../../operations/ending/kill.ts";
+import { type KillReport, killTeammates } from "../../operations/ending/kill.ts";
 import { UNPROVEN_END } from "../../operations/ending/remove-member.ts";
 import { type ShutdownReport, shutdownTeammates } from "../../operations/ending/shutdown.ts";
 import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
@@ -15,6 +15,7 @@ import type { SidebarActions } from "../../sidebar/sidebar.ts";
 import type { Answer } from "../../sidebar/state.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
+import { stayLines } from "../../terminal/adopted-text.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { capturedIo } from "../../terminal/captured-io.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
@@ -35,13 +36,17 @@ export function sidebarActions(
       hide: (member) => hide(ctx, member),
       interrupt: async (member) => INTERRUPTED[(await interruptAgent(ctx, member)).outcome](member),
       shutdown: async (member) => {
+        const { members } = readTeam(ctx.ref);
         const [report] = await shutdownTeammates(ctx, [member]);
-        return report === undefined ? undefined : shutdownResult(report);
+        return report && oneLine([shutdownResult(report), ...stayLines(members, new Set([member]))]);
       },
       kill: async (member) => {
         refuseForeignTeam(open, { named: true, force: false });
+        const { members } = readTeam(ctx.ref);
         const [report] = await killTeammates(ctx, [member]);
-        return [`${member} has ended`, ...keptLines([report?.worktree])].join(". ");
+        if (report === undefined) return undefined;
+        const stays = stayLines(members, new Set([member]));
+        return oneLine([killResult(report), ...stays, ...keptLines([report.worktree])]);
       },
     },
     answer: (given) => answer(call, ctx, given),
@@ -89,6 +94,20 @@ function shutdownResult({ name, outcome, reason, unproven }: ShutdownReport): st
   if (outcome === "gone") return `${name} had already ended`;
   const why = outcome === "rejected" ? `refused: ${reason ?? "it gave no reason"}` : "did not end in time";
   throw new TeamError("TIMEOUT", `${name} ${why}. It is still running; K ends it.`);
+}
+
+function killResult({ name, outcome, left, unproven }: KillReport): string {
+  if (unproven) return `${name} ${UNPROVEN_END}`;
+  if (left.length > 0)
+    return `${name} has left the team, but these processes could not be ended: ${left.join(", ")}`;
+  return outcome === "out-of-reach"
+    ? `${name} has left the team; no signal from here reaches its process`
+    : `${name} has ended`;
+}
+
+/** Joins sentences for the bottom line, which ends without a period. */
+function oneLine(sentences: readonly string[]): string {
+  return sentences.map((sentence) => sentence.replace(/\.$/, "")).join(". ");
 }
 
 async function answer(
