@@ -328,6 +328,25 @@ describe("teams inbox", () => {
     expect(await inboxOf(teams, "dev", "--all")).toMatchObject([{ state: "done" }, { state: "bounced" }]);
   });
 
+  it("marks messages only after they are printed, so that an interruption loses none", async () => {
+    const teams = await teamOf("dev");
+    const isMarked = (): boolean =>
+      !/"read":\s*false/.test(readFileSync(refOf(teams).paths.inbox("dev"), "utf8"));
+    for (const flags of [[], ["-f"]]) {
+      await teams(["send", "dev", "news"]);
+      const stop = new AbortController();
+      const wasMarked: boolean[] = [];
+      const reading = teams(["inbox", "dev", "--unread", "--mark-read", "--json", ...flags], {
+        signal: stop.signal,
+        onOut: () => wasMarked.push(isMarked()),
+      });
+      await eventually("the message to be marked", isMarked);
+      stop.abort();
+      expect((await reading).out).toContain("news");
+      expect(wasMarked).toEqual([false]);
+    }
+  });
+
   it("-f --mark-read marks the messages that it prints", async () => {
     const teams = await teamOf("dev");
     await teams(["send", "dev", "before"]);
