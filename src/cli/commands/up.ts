@@ -19,9 +19,9 @@ import { optionWords, shellWord } from "../../text/shell-quote.ts";
 import { printableJson } from "../../text/terminal-text.ts";
 import { bind, defineCommand, parseQuickly, usageError } from "../command.ts";
 import { pluralized, REC_OPTION, recOption } from "../option-values.ts";
-import { canAsk } from "../paged-answer.ts";
+import { canAsk, isYes } from "../paged-answer.ts";
 import { noteIgnored } from "../trust-prompt.ts";
-import { asks, requireTrust, wideningLine } from "../up/confirm-file.ts";
+import { requireTrust, wideningLine } from "../up/confirm-file.ts";
 import { planText, taskChangeTexts } from "../up/plan-text.ts";
 import { type CheckedPlan, checkTeam } from "../up/start-team.ts";
 import type { TemplateName } from "../up/templates.ts";
@@ -215,7 +215,10 @@ async function mayChange(call: UpCall, { team, plan, ref }: CheckedPlan): Promis
       },
     );
   io.out(`${line`${ref.team} differs from ${team.file}:`}\n${changes}\n`);
-  if (await asks(call, "Make these changes?")) return true;
+  // Keys that were typed before do not count.
+  await io.dropTyped();
+  io.out("Make these changes? [y/N] ");
+  if (isYes(await io.readLine())) return true;
   io.out("Nothing was changed.\n");
   return false;
 }

@@ -420,6 +420,15 @@ describe("trust in a team file", () => {
     expect((await up([], { terminal: true, stdin: "y\n" })).code).toBe(0);
   });
 
+  it("is asked for below all fields, a screen at a time: a long list cannot hide one", async () => {
+    const wide = { ...ADA, permissionMode: "acceptEdits" };
+    const members = Array.from({ length: 30 }, (_, i) => ({ ...wide, name: `ada-${i}` }));
+    const { up } = project({ ...TASKS, members });
+    const asked = await up([], { terminal: true, stdin: "n\n" });
+    expect(asked.out).toMatch(/ more lines: Enter shows the next ones, n refuses\. $/);
+    expect(asked.err).toContain("team.json is not trusted; nothing was done.");
+  });
+
   it("cannot be given by an agent", async () => {
     const { teams } = project(WIDE);
     const refused = await teams(["trust", "team.json", "--json"], { env: { TEAMS_AGENT: "ada@crew" } });
