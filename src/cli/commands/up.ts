@@ -14,7 +14,7 @@ import { readPlace } from "../../team/records/read-records.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { Call } from "../../terminal/call.ts";
 import { modeSentence } from "../../terminal/mode-text.ts";
-import { line, type Output } from "../../terminal/output.ts";
+import { line, type Output, type SafeStyler, safeStyler } from "../../terminal/output.ts";
 import { optionWords, shellWord } from "../../text/shell-quote.ts";
 import { printableJson } from "../../text/terminal-text.ts";
 import { bind, defineCommand, parseQuickly, usageError } from "../command.ts";
@@ -204,17 +204,18 @@ function leftText({ left }: TeamPlan): string[] {
 async function mayChange(call: UpCall, { team, plan, ref }: CheckedPlan): Promise<boolean> {
   const { io, out, options } = call;
   if (plan.isNew || options.yes) return true;
-  const changes = [planText(out, team, plan), ...leftText(plan)].join("\n");
+  const changes = (styleText: SafeStyler): string =>
+    [planText({ columns: out.columns, styleText }, team, plan), ...leftText(plan)].join("\n");
   if (!canAsk(call))
     throw new TeamError(
       "TEAM_EXISTS",
-      `${ref.team} already exists, and differs from ${team.file}:\n${changes}\nNothing was changed.`,
+      `${ref.team} already exists, and differs from ${team.file}:\n${changes(safeStyler(false))}\nNothing was changed.`,
       {
         hint: `To make the changes: teams up ${shellWord(team.file)} --yes   to preview them: --dry-run`,
         details: { team: ref.team },
       },
     );
-  io.out(`${line`${ref.team} differs from ${team.file}:`}\n${changes}\n`);
+  io.out(`${line`${ref.team} differs from ${team.file}:`}\n${changes(out.styleText)}\n`);
   // Keys that were typed before do not count.
   await io.dropTyped();
   io.out("Make these changes? [y/N] ");

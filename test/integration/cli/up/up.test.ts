@@ -152,6 +152,12 @@ describe("teams up", () => {
     expect(existsSync(teams.root)).toBe(false);
   });
 
+  it("--dry-run names the lead and its goal", async () => {
+    const { up } = project({ ...TASKS, lead: { goal: "Ship it." } });
+    const { out } = await up(["--dry-run"], { env: { ANTHROPIC_API_KEY: "sk-test" } });
+    expect(out).toContain("\n> the lead: Ship it.\n");
+  });
+
   it("shows the differences from an existing team, and changes it only after a yes", async () => {
     const { up, write, teams } = project(TASKS);
     await up();
@@ -169,7 +175,8 @@ describe("teams up", () => {
       '+ task "Third"',
       "Open tasks that are not in team.json, so left as they are: #3.",
     ].join("\n");
-    const refused = await up(["--json"]);
+    // Its message has no colours, since programs read it.
+    const refused = await up(["--json"], { env: { FORCE_COLOR: "1" } });
     expect(refused.code).toBe(4);
     expect(refused.error()).toMatchObject({
       code: "TEAM_EXISTS",
