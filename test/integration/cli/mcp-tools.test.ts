@@ -298,6 +298,7 @@ describe("teams mcp › AnswerRequest", () => {
     openRequest(ref, { ...plan, payload: { planContent: "Do it." } });
     const [asked] = await callTools(cli, [["AnswerRequest", { request_id: "plan-1" }]]);
     expect(asked).toMatchObject({ isError: true, text: expect.stringContaining("cannot show a form") });
+    expect(asked?.text).toContain("Ask the person to answer in the agent's pane");
     const [unknown] = await callTools(cli, [
       ["AnswerRequest", { request_id: "../../config", approve: true }],
     ]);
