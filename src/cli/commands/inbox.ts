@@ -7,6 +7,7 @@ import { isLedByHand, markRead, requireMayMark } from "../../runtime/commands/ma
 import { agentIdentity, memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
 import { splitAddress } from "../../schema/names.ts";
+import { assertTeam } from "../../team/config/team-lock.ts";
 import { isInboxBroken } from "../../team/inbox/inbox-file.ts";
 import { history, type MailFeed, type MessageView, openMailFeed } from "../../team/mailbox/history.ts";
 import type { TeamRef } from "../../team/ref.ts";
@@ -99,6 +100,7 @@ async function followInbox(call: AnyCall, ref: TeamRef, feed: MailFeed, mark: Ma
       const fresh = feed.poll();
       for (const message of fresh) printItem(message, call);
       await mark(fresh);
+      assertTeam(ref);
       return false;
     },
     { signal: call.io.interruption() },
