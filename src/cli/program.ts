@@ -99,7 +99,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = Object.fromEntrie
 );
 
 /** First words that need a second word to be a command: `task`. */
-export const FAMILIES: readonly string[] = [
+const FAMILIES: readonly string[] = [
   ...new Set(
     Object.keys(COMMANDS).flatMap((name) => (name.includes(" ") ? [name.slice(0, name.indexOf(" "))] : [])),
   ),
