@@ -18,9 +18,6 @@ const CHOICES = {
   afterwards: ["keep", "delete"],
 } as const;
 
-/** The modes for carrying out a plan: all in which an agent works itself. */
-export const WORKING_MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
-
 type Chosen = { readonly [K in keyof typeof CHOICES]?: (typeof CHOICES)[K][number] | undefined };
 
 /** Checks the options that have a fixed list of values. @throws TeamError INVALID_INPUT */
