@@ -1,6 +1,7 @@
 import { TEAMMATE_MODES } from "../backend/choose-backend.ts";
 import { TeamError } from "../errors.ts";
 import { PERMISSION_MODES, SANDBOX_MODES } from "../schema/permission-modes.ts";
+import { SETTINGS_SCOPES } from "../settings/settings-files.ts";
 import type { BudgetLimits } from "./values.ts";
 
 /**
@@ -14,7 +15,7 @@ const CHOICES = {
   teammateMode: TEAMMATE_MODES,
   placement: ["here", "window", "session", "team-window"],
   status: ["pending", "in_progress", "completed"],
-  save: ["user", "project", "local"],
+  save: SETTINGS_SCOPES,
   afterwards: ["keep", "delete"],
 } as const;
 
