@@ -10,6 +10,7 @@ import { memberWord } from "../../team/address-words.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, type Output } from "../../terminal/output.ts";
+import { exitOfResume } from "../../terminal/report-error.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { noteIgnored } from "../trust-prompt.ts";
@@ -56,7 +57,7 @@ export const command = defineCommand({
     const { team } = open.ref;
     out.done({ team, ...report }, () => text(out, team, report));
     await Promise.all(background);
-    return report.members.some(({ outcome }) => outcome === "failed") ? EXIT.failed : EXIT.done;
+    return exitOfResume(report.members);
   },
 });
 
