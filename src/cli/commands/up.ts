@@ -211,7 +211,7 @@ async function mayChange(call: UpCall, { team, plan, ref }: CheckedPlan): Promis
       "TEAM_EXISTS",
       `${ref.team} already exists, and differs from ${team.file}:\n${changes(safeStyler(false))}\nNothing was changed.`,
       {
-        hint: `To make the changes: teams up ${shellWord(team.file)} --yes   to preview them: --dry-run`,
+        hint: "To make the changes, run the command again with --yes; to preview them, with --dry-run.",
         details: { team: ref.team },
       },
     );

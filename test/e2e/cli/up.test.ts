@@ -155,7 +155,9 @@ it("up › says what it did before a failure, and continues when it is called ag
     message: expect.stringMatching(
       /^eve could not be started: .* Started and still running: bob\.\nBefore that, team crew was created; 1 task was added\. All of that stays\.$/s,
     ),
-    hint: expect.stringContaining("To continue: teams up team.json --yes   to give up: teams kill crew"),
+    hint: expect.stringContaining(
+      "To continue, run the command again with --yes. To give up: teams kill crew",
+    ),
   });
   // status sees the task while its owner is not a member yet.
   expect((await teams(["status", "crew"])).code).toBe(0);

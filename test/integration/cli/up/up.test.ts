@@ -181,7 +181,7 @@ describe("teams up", () => {
     expect(refused.error()).toMatchObject({
       code: "TEAM_EXISTS",
       message: `crew already exists, and differs from team.json:\n${difference}\nNothing was changed.`,
-      hint: "To make the changes: teams up team.json --yes   to preview them: --dry-run",
+      hint: "To make the changes, run the command again with --yes; to preview them, with --dry-run.",
     });
     const declined = await up([], { terminal: true, stdin: "n\n" });
     expect(declined).toMatchObject({
