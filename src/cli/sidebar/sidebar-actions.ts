@@ -7,6 +7,7 @@ import { type ShutdownReport, shutdownTeammates } from "../../operations/ending/
 import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
 import { type InterruptReport, interruptAgent } from "../../operations/interrupt.ts";
 import { plainText } from "../../protocol/messages.ts";
+import { isCrashId } from "../../protocol/request-ids.ts";
 import { refuseForeignTeam } from "../../runtime/operation-context.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -115,27 +116,25 @@ async function answer(
   ctx: OperationContext,
   { id, from, verdict, note }: Answer,
 ): Promise<string> {
-  const given = note === "" ? {} : { note };
+  const noteWords = note === "" ? [] : [`--note=${note}`];
   try {
+    // A restart needs settings, as a spawn does.
+    if (isCrashId(id)) {
+      await runTeams(call, ctx, [verdict === "no" ? "reject" : "approve", ...noteWords, "--", id]);
+      return `${from} ${verdict === "no" ? "is removed from the team" : "is restarted"}`;
+    }
     if (verdict === "always") {
-      await runTeams(call, ctx, [
-        "approve",
-        "--always",
-        ...(note === "" ? [] : [`--note=${note}`]),
-        "--",
-        id,
-      ]);
+      await runTeams(call, ctx, ["approve", "--always", ...noteWords, "--", id]);
       return `Answered ${from}: yes, always`;
     }
-    const { kind } = await answerApproval(ctx, id, { approve: verdict === "yes", ...given });
-    if (kind === "crash") return `${from} ${verdict === "yes" ? "is restarted" : "is removed from the team"}`;
+    await answerApproval(ctx, id, { approve: verdict === "yes", ...(note === "" ? {} : { note }) });
+    return `Answered ${from}: ${verdict}`;
   } catch (error) {
     const late = ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"];
     if (error instanceof TeamError && late.includes(error.code))
       return `${from}'s request was already answered or closed`;
     throw error;
   }
-  return `Answered ${from}: ${verdict}`;
 }
 
 async function sendLineComments(
