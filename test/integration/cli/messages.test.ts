@@ -426,6 +426,19 @@ describe("teams wait", () => {
     expect(ended.error().message).toBe("The last turn of dev failed: Not logged in.");
   });
 
+  it.each(["--tasks", "--message"])("%s notes once which members cannot go on", async (condition) => {
+    const teams = await teamOf("dev", "rev");
+    await teams(["task", "add", "one"]);
+    const ref = refOf(teams);
+    await prepareRun(ref, ["dev", "rev"]);
+    writeStatus(ref, "dev", statusOf({ state: "needs-input", activity: "which branch?" }));
+    writeStatus(ref, "rev", statusOf({ process: deadProcess(), state: "running" }));
+    const { code, err } = await teams(["wait", condition, "--timeout", "0.2"]);
+    expect(code).toBe(5);
+    expect(err.split("dev is waiting for you: which branch?")).toHaveLength(2);
+    expect(err.split("rev has crashed: teams approvals")).toHaveLength(2);
+  });
+
   it("exits with 130 when interrupted", async () => {
     const teams = await teamOf("dev");
     expect((await teams(["wait", "--message"], { signal: AbortSignal.abort() })).code).toBe(130);
