@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
+import { defaultModelName, isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import type { AppliedPlan } from "../../operations/up/apply-plan.ts";
@@ -124,6 +124,7 @@ async function up(call: UpCall, given: string): Promise<number> {
   if (!(await mayChange(call, checked))) return signal.aborted ? EXIT.interrupted : EXIT.failed;
   const applied = await checked.apply();
   noteApplied(call, checked, applied);
+  noteUnscripted(out, applied, defaultModelName({ ...io.env, ...settings.env }) !== SCRIPTED);
   await Promise.all(background);
   if (signal.aborted) return EXIT.interrupted;
   return checked.plan.startsLead ? runLead(call, team, checked.ref.team) : EXIT.done;
@@ -139,11 +140,17 @@ function noteApplied(call: UpCall, checked: CheckedPlan, applied: AppliedPlan): 
       const answer = applied.modeAnswers.get(one.name);
       if (answer?.takes === "unknown") out.note(modeSentence(one, answer));
     }
-  const unscripted = applied.started.flatMap((one) => (one.model === SCRIPTED ? [one.name] : []));
-  if (unscripted.length > 0)
-    out.note(
-      line`No model is set up: ${unscripted.join(", ")} can only play the built-in audit. Set ANTHROPIC_API_KEY, or use --model scripted:<file>.`,
-    );
+}
+
+/** @param hasModel whether a model is set up, so that the file or the user has named the built-in audit */
+function noteUnscripted(out: Output, { started }: AppliedPlan, hasModel: boolean): void {
+  const unscripted = started.flatMap((one) => (one.model === SCRIPTED ? [one.name] : []));
+  if (unscripted.length === 0) return;
+  const first = hasModel ? "" : "No model is set up: ";
+  const remedy = hasModel ? "Name another model" : "Set ANTHROPIC_API_KEY";
+  out.note(
+    line`${first}${unscripted.join(", ")} can only play the built-in audit. ${remedy}, or use --model scripted:<file>.`,
+  );
 }
 
 /** @throws TeamError NESTED_TEAM, ALREADY_LEADING, PERMISSION_DENIED in the shell of an agent */

@@ -145,8 +145,9 @@ export async function checkRun(call: RunCall): Promise<CheckedRun> {
     screens,
     ...(report === undefined ? {} : { check: reportCheck(report, run) }),
   };
+  const hasModel = defaultModelName({ ...io.env, ...settings.env }) !== SCRIPTED;
   const notes = [
-    ...(builtIn ? builtInNotes(typed, options.permissionMode === undefined) : []),
+    ...(builtIn ? builtInNotes(typed, options.permissionMode === undefined, hasModel) : []),
     ...(plan.keep && !options.keep ? [`${led.team} was led by hand, so it is kept when the run ends.`] : []),
   ];
   return { plan, goal: typed, backend: backend.type, notes };
