@@ -11,7 +11,7 @@ import { loadSettings } from "../../settings/settings.ts";
 import { readTeamFile } from "../../settings/team-file/read-team-file.ts";
 import { teamFileTrust } from "../../settings/team-file/team-file-trust.ts";
 import { readPlace } from "../../team/records/read-records.ts";
-import { teamsHome } from "../../team/ref.ts";
+import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { Call } from "../../terminal/call.ts";
 import { modeSentence } from "../../terminal/mode-text.ts";
 import { line, type Output, type SafeStyler, safeStyler } from "../../terminal/output.ts";
@@ -125,6 +125,7 @@ async function up(call: UpCall, given: string): Promise<number> {
   const applied = await checked.apply();
   noteApplied(call, checked, applied);
   noteUnscripted(out, applied, defaultModelName({ ...io.env, ...settings.env }) !== SCRIPTED);
+  if (options.rec !== undefined) noteUnrecorded(out, applied, checked.ref);
   await Promise.all(background);
   if (signal.aborted) return EXIT.interrupted;
   return checked.plan.startsLead ? runLead(call, team, checked.ref.team) : EXIT.done;
@@ -151,6 +152,12 @@ function noteUnscripted(out: Output, { started }: AppliedPlan, hasModel: boolean
   out.note(
     line`${first}${unscripted.join(", ")} can only play the built-in audit. ${remedy}, or use --model scripted:<file>.`,
   );
+}
+
+function noteUnrecorded(out: Output, { started, resumed }: AppliedPlan, ref: TeamRef): void {
+  const names = [...started.map(({ name }) => name), ...resumed];
+  for (const name of names.filter((one) => readPlace(ref, one)?.paneId === undefined))
+    out.note(line`${name} is not recorded: it has no tmux pane.`);
 }
 
 /** @throws TeamError NESTED_TEAM, ALREADY_LEADING, PERMISSION_DENIED in the shell of an agent */

@@ -73,6 +73,15 @@ it("up › starts members that can write only what the file allows, and a second
   expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
 });
 
+it("up › says which members are not recorded", async () => {
+  const { teams, declare } = project();
+  declare({ name: "crew", model: "scripted:play.json", members: [{ name: "bob", prompt: "Wait." }] });
+  const started = await teams(["up", "team.json", "--yes", "--teammate-mode", "process", "--rec"]);
+  expect(started.code).toBe(0);
+  expect(started.err).toContain("bob is not recorded: it has no tmux pane.");
+  expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
+});
+
 it("up › starts a member in its own worktree, and a member that runs another program", async () => {
   const { place, teams, home, declare, up } = project();
   git(home, "init", "--quiet", "--initial-branch=main");
