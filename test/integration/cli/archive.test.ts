@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
-import { teamRef } from "../../../src/team/ref.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { afterReading } from "../../support/files/around-reading.ts";
 import { type Cli, cliIn, inThisProcess } from "../../support/processes/in-process-cli.ts";
 
@@ -66,10 +66,7 @@ describe("teams export and import", () => {
 
   it("say when the team kept writing during the export, also through a pipe", async () => {
     const teams = await home();
-    const { config, journal } = teamRef(
-      { root: teams.root, runtime: join(teams.directory, "runtime") },
-      "my-review",
-    ).paths;
+    const { config, journal } = teamRef(teamsHome(teams.env), "my-review").paths;
     const write = (): void => {
       appendFileSync(journal, "\n");
       afterReading(config, write);
