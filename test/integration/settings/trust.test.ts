@@ -46,14 +46,16 @@ describe("teams trust (S70)", () => {
     expect((await cli(["trust", "--list"])).out).toBe("No directory is trusted.\n");
   });
 
-  it("is revoked also for a directory that is gone", async () => {
+  it("is revoked also for a directory that is gone, but not for the repository around it", async () => {
     const cli = cliIn();
     const { repo } = repository(cli.directory);
-    await cli(["trust", "repo"]);
+    git(cli.directory, "init", "--quiet");
+    for (const directory of [".", "repo"]) await cli(["trust", directory]);
     const kept = realpathSync(repo);
     rmSync(repo, { recursive: true });
     expect((await cli(["trust", "repo", "--revoke"])).out).toBe(`${kept} is no longer trusted.\n`);
-    expect((await cli(["trust", "--list"])).out).toBe("No directory is trusted.\n");
+    const listed = (await cli(["trust", "--list", "--json"])).json();
+    expect(listed).toMatchObject({ directories: [{ directory: realpathSync(cli.directory) }] });
     expect((await cli(["trust", "repo", "--revoke", "--json"])).error().code).toBe("INVALID_INPUT");
   });
 
