@@ -116,14 +116,14 @@ async function answer(
   ctx: OperationContext,
   { id, from, verdict, note }: Answer,
 ): Promise<string> {
-  const noteWords = note === "" ? [] : [`--note=${note}`];
   try {
     // A restart needs settings, as a spawn does.
     if (isCrashId(id)) {
-      await runTeams(call, ctx, [verdict === "no" ? "reject" : "approve", ...noteWords, "--", id]);
+      await runTeams(call, ctx, [verdict === "no" ? "reject" : "approve", "--", id]);
       return `${from} ${verdict === "no" ? "is removed from the team" : "is restarted"}`;
     }
     if (verdict === "always") {
+      const noteWords = note === "" ? [] : [`--note=${note}`];
       await runTeams(call, ctx, ["approve", "--always", ...noteWords, "--", id]);
       return `Answered ${from}: yes, always`;
     }
