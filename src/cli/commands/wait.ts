@@ -49,7 +49,7 @@ export const command = defineCommand({
       async () => {
         status = await teamStatus(ctx);
         if (unmetCondition(status, condition, ctx) === undefined) return true;
-        noteHindrances(status, condition, noted, out);
+        noteBlockedMembers(status, condition, noted, out);
         return false;
       },
       { signal: io.interruption(), timeoutMs: secondsOption(options.timeout, "timeout") },
@@ -71,7 +71,7 @@ export const command = defineCommand({
 });
 
 /** Notes once for each state of a member why the command could wait forever. */
-function noteHindrances(
+function noteBlockedMembers(
   status: TeamStatus,
   { tasks, message, names }: WaitCondition,
   noted: Set<string>,
@@ -79,7 +79,7 @@ function noteHindrances(
 ): void {
   // Any member may be the one that has to complete a task or to write.
   for (const member of awaitedMembers(status, tasks || message ? [] : names)) {
-    const text = hindrance(member, status);
+    const text = blockText(member, status);
     const key = `${member.name} ${member.state}`;
     if (text === undefined || noted.has(key)) continue;
     noted.add(key);
@@ -87,7 +87,7 @@ function noteHindrances(
   }
 }
 
-function hindrance({ name, state, activity }: MemberStatus, { approvals }: TeamStatus): string | undefined {
+function blockText({ name, state, activity }: MemberStatus, { approvals }: TeamStatus): string | undefined {
   const isAsked = approvals.some(({ from }) => sameName(from, name));
   switch (state) {
     case "paused":

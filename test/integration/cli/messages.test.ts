@@ -426,7 +426,7 @@ describe("teams wait", () => {
     expect(ended.error().message).toBe("The last turn of dev failed: Not logged in.");
   });
 
-  it.each(["--tasks", "--message"])("%s notes once which members cannot go on", async (condition) => {
+  it.each(["--tasks", "--message"])("%s notes once which members cannot continue", async (condition) => {
     const teams = await teamOf("dev", "rev");
     await teams(["task", "add", "one"]);
     const ref = refOf(teams);
