@@ -126,8 +126,8 @@ const STORAGE_HINTS: Readonly<Record<string, string>> = {
 const HINTS: Readonly<Record<string, string>> = {
   ...STORAGE_HINTS,
   ENOTDIR:
-    "A file is in the place of a directory. Move away the file, or choose another directory (TEAMS_HOME).",
-  EISDIR: "A directory is in the place of a file. Move away the directory, and try again.",
+    "A file is where a directory is needed. Name a directory, move the file away, or choose another directory (TEAMS_HOME).",
+  EISDIR: "A directory is where a file is needed. Name a file, or move the directory away.",
   EMFILE: "Raise the limit of open files for each process (ulimit -n), and try again.",
   ENFILE: "Too many files are open on this machine: close programs, and try again.",
 };

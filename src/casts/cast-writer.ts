@@ -4,7 +4,7 @@ import { openWholeLines, type WholeLines } from "../os/files/whole-lines.ts";
 import { type CastCode, eventLine } from "./cast-format.ts";
 
 /** Maximum bytes of a recording, which then ends: a program that prints without end must not fill the disk. */
-export const MAX_CAST_BYTES = 256 * 1024 * 1024;
+const MAX_CAST_BYTES = 256 * 1024 * 1024;
 
 export interface CastWriterOptions {
   /** The file with its header. */

@@ -20,7 +20,7 @@ interface Declaration<A extends readonly ArgumentSpec[], O extends OptionSpecs> 
   readonly notes?: string;
   /** The command reads its arguments from `io.argv`, unparsed. */
   readonly raw?: boolean;
-  /** The command works on no team or on all teams: `--team` and `--as` are not in its help. */
+  /** `--team` and `--as` have no effect on the command, and are not in its help. */
   readonly ignoresTeamOptions?: boolean;
   /** @returns the exit status; undefined is 0 */
   run(call: Call<A, O>): Promise<number | undefined> | Promise<void>;

@@ -5,6 +5,12 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic|Token)\s+[^\s"']+/gi, `$1 ${REDACTED}`],
   [/\b([\w-]*(?:KEY|TOKEN|SECRET|PASSWORD))=("[^"]*"|'[^']*'|[^\s"'&]+)/gi, `$1=${REDACTED}`],
   [/(--[\w-]*(?:key|token|secret|password|user))\s+("[^"]*"|'[^']*'|[^\s"']+)/gi, `$1 ${REDACTED}`],
+  // A header of a request, as curl takes it, and a name with a password.
+  [
+    /(["'])([\w-]*(?:auth|authorization|cookie|key|token|secret|password))\s*:(?!\s*(?:Bearer|Basic|Token)\s)[^"']+\1/gi,
+    `$1$2: ${REDACTED}$1`,
+  ],
+  [/(\s-u\s*)("[^"]*:[^"]*"|'[^']*:[^']*'|[^\s"':]+:[^\s"']+)/g, `$1${REDACTED}`],
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${REDACTED}@`],
 ];
 

@@ -1,11 +1,9 @@
 import { resolve } from "node:path";
 import { TeamError } from "../errors.ts";
-import { ownSecrets, REDACTED, redactText } from "../os/redact.ts";
 import { taskNumber } from "../runtime/commands/task-number.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
 import type { Io } from "../terminal/io.ts";
-import type { Output } from "../terminal/output.ts";
 import { dollarAmount, tokenAmount } from "../text/amounts.ts";
 
 /**
@@ -24,12 +22,6 @@ export async function textArgument(
   throw new TeamError("INVALID_INPUT", `The ${what} is empty; nothing was done.`, {
     hint: `Write the ${what} on the command line, or give - and pass it on stdin.`,
   });
-}
-
-/** Notes that a secret in the text was redacted: the user may think that the recipient has the secret now. */
-export function noteRedacted(text: string, { note }: Pick<Output, "note">): void {
-  if (redactText(text, ownSecrets()) === text) return;
-  note(`A secret from your environment was replaced by ${REDACTED}: teams writes no secret to a file.`);
 }
 
 /** Like {@link textArgument}, for the value of an option; undefined if the option is not given. */

@@ -33,3 +33,8 @@ export async function pagedAnswer(
     if (left <= 0 || answer === undefined || /^(no?|q)$/i.test(answer.trim())) return answer;
   }
 }
+
+/** Whether an answer agrees: only a typed y or yes does. */
+export function isYes(answer: string | undefined): boolean {
+  return /^y(es)?$/i.test(answer?.trim() ?? "");
+}

@@ -99,7 +99,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = Object.fromEntrie
 );
 
 /** First words that need a second word to be a command: `task`. */
-export const FAMILIES: readonly string[] = [
+const FAMILIES: readonly string[] = [
   ...new Set(
     Object.keys(COMMANDS).flatMap((name) => (name.includes(" ") ? [name.slice(0, name.indexOf(" "))] : [])),
   ),
@@ -127,8 +127,8 @@ async function dispatch(io: Io): Promise<number> {
   const first = words[0];
   if (first === "--help" || first === "-h") return help(io, []);
   if (first === undefined) {
-    const options = { json: hasFlag(io.argv, "--json"), quiet: hasFlag(io.argv, "--quiet") };
-    return (await import("./help/next-steps.ts")).printNextSteps(io, options);
+    const { printNextSteps } = await import("./help/next-steps.ts");
+    return printNextSteps(io, { json: hasFlag(io.argv, "--json") });
   }
   if (first === "help")
     return help(

@@ -6,7 +6,7 @@ import { OLD_RECORD, type PartOfFile, setTrust, trustDecision } from "../setting
 import { teamsHome } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line, type Output } from "../terminal/output.ts";
-import { canAsk, pagedAnswer } from "./paged-answer.ts";
+import { canAsk, isYes, pagedAnswer } from "./paged-answer.ts";
 
 const FIRST = "This directory has its own settings, which can run commands as you:\n";
 const REFUSED = "Not trusted. To trust it: teams trust\n";
@@ -35,7 +35,7 @@ export async function askTrust(call: AnyCall): Promise<void> {
     : againLine(ignoredReason);
   const shown = `${head}${parts.map(partLine).join("")}`.trimEnd();
   const answer = await pagedAnswer(io, shown.split("\n"), QUESTION);
-  const trusted = /^y(es)?$/i.test(answer?.trim() ?? "");
+  const trusted = isYes(answer);
   // The end of the input is not an answer.
   if (answer === undefined) return;
   if (trusted || isNew) await setTrust(root, io.cwd, trusted, systemClock, parts);

@@ -4,9 +4,10 @@ import { openForeignRequests } from "../operations/approvals/foreign-requests.ts
 import { isCrashId } from "../protocol/request-ids.ts";
 import { type AlwaysAllow, giveAnswer } from "../runtime/commands/answer-request.ts";
 import { defined } from "../schema/defined.ts";
+import { WORKING_MODES } from "../schema/permission-modes.ts";
 import type { TeamAccess } from "./access.ts";
 import { attempt } from "./attempt.ts";
-import { requireChoice, requireChoices, WORKING_MODES } from "./checks.ts";
+import { requireChoice, requireChoices } from "./checks.ts";
 import type { ApproveOptions } from "./options.ts";
 import type { Approvals } from "./parts.ts";
 import type { Approval } from "./values.ts";

@@ -1,6 +1,7 @@
 import { TEAMMATE_MODES } from "../backend/choose-backend.ts";
 import { TeamError } from "../errors.ts";
 import { PERMISSION_MODES, SANDBOX_MODES } from "../schema/permission-modes.ts";
+import { SETTINGS_SCOPES } from "../settings/settings-files.ts";
 import type { BudgetLimits } from "./values.ts";
 
 /**
@@ -14,12 +15,9 @@ const CHOICES = {
   teammateMode: TEAMMATE_MODES,
   placement: ["here", "window", "session", "team-window"],
   status: ["pending", "in_progress", "completed"],
-  save: ["user", "project", "local"],
+  save: SETTINGS_SCOPES,
   afterwards: ["keep", "delete"],
 } as const;
-
-/** The modes for carrying out a plan: all in which an agent works itself. */
-export const WORKING_MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
 
 type Chosen = { readonly [K in keyof typeof CHOICES]?: (typeof CHOICES)[K][number] | undefined };
 

@@ -2,6 +2,7 @@ import { systemClock } from "../os/clock.ts";
 import { parseProtocol, plainText } from "../protocol/messages.ts";
 import { shownProse } from "../protocol/render.ts";
 import { markRead, requireMayMark } from "../runtime/commands/mark-read.ts";
+import { noteRedacted } from "../runtime/commands/redaction-note.ts";
 import { agentIdentity, memberByAddress } from "../runtime/select-team.ts";
 import { defined } from "../schema/defined.ts";
 import { splitAddress } from "../schema/names.ts";
@@ -13,7 +14,7 @@ import type { InboxOptions, SendOptions } from "./options.ts";
 import type { Broadcast, Delivery, Message } from "./values.ts";
 
 /** Sends a message from the acting member to another member. */
-export function send(
+export async function send(
   access: TeamAccess,
   to: string,
   text: string,
@@ -26,11 +27,13 @@ export function send(
   // Refuses the address of another team. The mailbox refuses a missing member, with the nearest names.
   if (name !== to) memberByAddress(ref, config, to);
   const mail = { from: actor, to: name, text: plainText(text), ...defined({ summary }) };
-  return sendMessage(ref, mail, systemClock, access.host.note);
+  const sent = await sendMessage(ref, mail, systemClock, access.host.note);
+  noteRedacted(text, access.host);
+  return sent;
 }
 
 /** Sends a message from the acting member to all other running members. */
-export function sendToAll(
+export async function sendToAll(
   access: TeamAccess,
   text: string,
   { summary }: SendOptions = {},
@@ -39,7 +42,9 @@ export function sendToAll(
   requireTexts({ summary });
   const { ref, actor } = access.open();
   const mail = { from: actor, text: plainText(text), ...defined({ summary }) };
-  return broadcast(ref, mail, systemClock, access.host.note);
+  const sent = await broadcast(ref, mail, systemClock, access.host.note);
+  noteRedacted(text, access.host);
+  return sent;
 }
 
 /** Returns the messages to a member, oldest first. */

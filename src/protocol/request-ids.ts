@@ -32,6 +32,11 @@ export function isAgentsRequestId(text: string): boolean {
   return /^[a-z_]+-\d+@/.test(text);
 }
 
+/** Returns the agent that the id of a plan, a question or a crash names; undefined for another id. */
+export function agentInRequestId(id: string): string | undefined {
+  return /^[a-z_]+-\d+@([^@]+)/.exec(id)?.[1];
+}
+
 function lowercase(bytes: Buffer, length: number): string {
   const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
   return [...bytes.subarray(0, length)].map((byte) => alphabet[byte % alphabet.length]).join("");

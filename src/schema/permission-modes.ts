@@ -9,6 +9,9 @@ export const PERMISSION_MODES = [
 ] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
+/** The modes for carrying out a plan: all in which an agent works itself. */
+export const WORKING_MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
+
 /** Whether an agent's commands run in the sandbox, from the weakest to the strictest. Plain values without zod, like the permission modes. */
 export const SANDBOX_MODES = ["off", "auto", "required"] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];

@@ -4,7 +4,7 @@ import { fileAccessError, isSystemError } from "../errors.ts";
 import { placeInWorktree, repositoryOf } from "../git/repository.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatJson } from "../os/files/atomic-write.ts";
-import { ensureDir } from "../os/files/fs.ts";
+import { ensureDir, isDirectory } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { jsonUpdate, readJsonFile, readRecordFile } from "../store/json-file.ts";
 import { updateFile } from "../store/update-file.ts";
@@ -127,7 +127,8 @@ export async function setTrust(
   clock: Clock,
   parts: readonly PartOfFile[] = [],
 ): Promise<{ readonly directory: string; readonly before: boolean | undefined }> {
-  const key = repositoryOf(directory);
+  // The repository of a directory that is gone is unknown: an outer one may have a decision of its own.
+  const key = isDirectory(directory) ? repositoryOf(directory) : directory;
   let before: boolean | undefined;
   await updateTrust(root, (current) => {
     const { [key]: old, ...others } = current.directories;

@@ -6,6 +6,7 @@ import { openForeignRequests } from "../operations/approvals/foreign-requests.ts
 import { type OperationContext, requireLead } from "../operations/context.ts";
 import { requestShutdown } from "../operations/ending/shutdown.ts";
 import { formatProtocol, plainText } from "../protocol/messages.ts";
+import { agentInRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { readTeam } from "../team/config/config.ts";
 import { broadcast, sendMessage } from "../team/mailbox/send.ts";
@@ -66,7 +67,7 @@ export const sendMessageTool: MemberTool = (tools) => ({
 });
 
 /** Returns the summary of a call for the pane. */
-function summaryOf({ type, recipient, summary, content = "", approve }: Call): string {
+function summaryOf({ type, recipient, summary, content = "", approve, request_id = "" }: Call): string {
   switch (type) {
     case "message":
       return recipient === undefined ? (summary ?? content) : `→ ${recipient}: ${summary ?? content}`;
@@ -77,7 +78,7 @@ function summaryOf({ type, recipient, summary, content = "", approve }: Call): s
     case "shutdown_response":
       return approve ? "agrees to shut down" : "refuses to shut down";
     case "plan_approval_response":
-      return `${approve ? "approves" : "rejects"} the plan of ${recipient ?? "?"}`;
+      return `${approve ? "approves" : "rejects"} the plan of ${recipient ?? agentInRequestId(request_id) ?? "?"}`;
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ErrorCode, EXIT, messageOf, systemCode, systemRefusal, TeamError } from "../errors.ts";
 import type { ShutdownReport } from "../operations/ending/shutdown.ts";
+import type { ResumedMember } from "../operations/resume/resume.ts";
 import { printableJson, stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
 import { safeStyler, wantsColors } from "./output.ts";
@@ -58,4 +59,9 @@ export function exitOfShutdowns(reports: readonly ShutdownReport[], interrupted:
   if (interrupted) return EXIT.interrupted;
   if (reports.some(({ outcome }) => outcome === "timed-out")) return EXIT.timedOut;
   return reports.some(({ outcome }) => outcome === "rejected") ? EXIT.failed : EXIT.done;
+}
+
+/** Returns the exit status of a command that restarts members: failed if one of them does not run. */
+export function exitOfResume(members: readonly Pick<ResumedMember, "outcome">[]): number {
+  return members.some(({ outcome }) => outcome === "failed" || outcome === "down") ? EXIT.failed : EXIT.done;
 }

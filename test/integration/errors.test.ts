@@ -39,7 +39,7 @@ test("systemErrorHint explains a file in place of a directory and the reverse", 
   ]);
   expect([systemCode(directory), systemErrorHint(directory)]).toEqual([
     "EISDIR",
-    expect.stringContaining("Move away the directory"),
+    expect.stringContaining("move the directory away"),
   ]);
 });
 

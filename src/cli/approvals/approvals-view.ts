@@ -251,13 +251,13 @@ export class ApprovalsView implements KeyHandler {
     this.reload().catch(this.#act.problem);
   }
 
-  /** Returns the request after or before the shown one, cyclically; a closed request counts as before its successors. */
+  /** Returns the request after or before the shown one, cyclically; a closed request keeps its place in the order of times. */
   #neighbour(step: 1 | -1): string | undefined {
     const { open, shown } = this;
     if (shown === undefined) return open[0]?.key;
     const place = open.findIndex(({ key }) => key === shown.key);
     const later = open.findIndex(({ at }) => at > shown.details.at);
-    const from = place !== -1 ? place + step : step === 1 ? Math.max(0, later) : later - 1;
+    const from = place !== -1 ? place + step : step === 1 ? Math.max(0, later) : Math.max(-1, later - 1);
     return open.at(from % Math.max(1, open.length))?.key;
   }
 

@@ -4,7 +4,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
-import { canAsk, pagedAnswer } from "../paged-answer.ts";
+import { canAsk, isYes, pagedAnswer } from "../paged-answer.ts";
 import { requestRows } from "./request-rows.ts";
 
 /**
@@ -28,6 +28,5 @@ export async function confirmChosen(
     plain: true,
     ascii: terminalAbilities(io.env).ascii,
   });
-  const answer = await pagedAnswer(io, rows, line`Approve this ${kind} of ${from}? [y/N] `);
-  return /^y(es)?$/i.test(answer?.trim() ?? "");
+  return isYes(await pagedAnswer(io, rows, line`Approve this ${kind} of ${from}? [y/N] `));
 }

@@ -97,7 +97,7 @@ function specialAction(pressed: Pressed, shown: ShownRequest | undefined): Actio
 }
 
 /** Whether an answer to the shown request may have a note. */
-export function takesNote(shown: ShownRequest | undefined): boolean {
+function takesNote(shown: ShownRequest | undefined): boolean {
   return shown !== undefined && !shown.isClosed && shown.details.kind !== "crash";
 }
 

@@ -7,6 +7,7 @@ import { programVersion } from "../version.ts";
 
 export const command = defineCommand({
   name: "acp",
+  ignoresTeamOptions: true,
   summary: "Act as an agent of the Agent Client Protocol: an editor or chat client drives a team",
   args: ACP_ARGS,
   options: ACP_OPTIONS,

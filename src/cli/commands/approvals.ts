@@ -54,7 +54,7 @@ export const command = defineCommand({
       plain: !wantsColors(io.env, io.terminal.stdout),
     };
     const { request } = args;
-    const problem = (error: Error): void => out.note(error.message);
+    const problem = (error: Error): void => out.note(line`${error.message}`);
     const opened =
       request === undefined
         ? openTeams(io.env, options, problem)

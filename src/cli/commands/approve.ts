@@ -1,10 +1,7 @@
-import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
+import { WORKING_MODES } from "../../schema/permission-modes.ts";
 import { SETTINGS_SCOPES } from "../../settings/settings-files.ts";
 import { answerFromCommand } from "../approvals/answer-request.ts";
 import { defineCommand } from "../command.ts";
-
-/** Modes for carrying out a plan: all in which an agent works itself. */
-const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
 
 export const command = defineCommand({
   name: "approve",
@@ -22,7 +19,7 @@ export const command = defineCommand({
       value: "mode",
       summary:
         "the permission mode for carrying out an approved plan (default: the agent's mode without planning)",
-      choices: MODES,
+      choices: WORKING_MODES,
     },
     always: { summary: "for a permission: allow the same call without asking, until the agent ends" },
     rule: {

@@ -13,6 +13,7 @@ import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { line } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
+import { shortAge } from "../../text/age.ts";
 import { isoTime } from "../../text/local-time.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand, usageError } from "../command.ts";
@@ -105,13 +106,8 @@ function listText(tasks: readonly AgentTask[], all: boolean, columns: number | u
     agent,
     id,
     status === "running" || how === "" ? status : `${status}: ${how}`,
-    duration((endedAt ?? now) - startedAt),
+    shortAge((endedAt ?? now) - startedAt),
     what,
   ]);
   return table(["MEMBER", "ID", "STATE", "TIME", "WHAT"], rows, { columns, right: [3] });
-}
-
-function duration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
 }

@@ -9,6 +9,7 @@ import { REC_OPTION, recOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "create",
+  ignoresTeamOptions: true,
   summary: "Create a team that you lead yourself, by hand or from a script",
   args: [{ name: "name", summary: "the team's name; it must contain a letter or a digit" }],
   options: {

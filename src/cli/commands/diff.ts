@@ -9,6 +9,7 @@ import {
 } from "../../operations/landing/read-diffs.ts";
 import { readText } from "../../os/files/fs.ts";
 import { showInPager } from "../../os/process/pager.ts";
+import { noteRedacted } from "../../runtime/commands/redaction-note.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
@@ -19,7 +20,7 @@ import { diffText } from "../../terminal/diff-text.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { defineCommand, usageError } from "../command.ts";
-import { noteRedacted, pluralized } from "../option-values.ts";
+import { pluralized } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "diff",

@@ -5,6 +5,7 @@ import { namedTeam, openTeam } from "../../runtime/select-team.ts";
 import { EVENT_TYPES, type TeamEvent, teamEvent } from "../../schema/event.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
+import { assertTeam } from "../../team/config/team-lock.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
 import { eventText } from "../../terminal/event-text.ts";
 import { defineCommand } from "../command.ts";
@@ -43,6 +44,7 @@ export const command = defineCommand({
       ref,
       () => {
         for (const event of feed.poll()) if (isWanted(event)) out.item(event, () => eventText(event, out));
+        assertTeam(ref);
         return false;
       },
       { signal: io.interruption() },

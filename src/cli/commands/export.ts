@@ -24,13 +24,15 @@ export const command = defineCommand({
     "The team can keep working during the export. The archive contains whole conversations: keep it as safe as those.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: namedTeam(io.env, options, args.name) });
+    const { BUSY_NOTE, saveTeam, worktreeLines } = await import("../../runtime/commands/archive-file.ts");
     if (options.output === "-" || STDOUT_FILES.has(options.output ?? "")) {
       if (io.terminal.stdout) throw terminalOutputError();
       const { exportTeam } = await import("../../team/archive/export-team.ts");
-      await io.bytesOut((await exportTeam(ref)).bytes);
+      const { bytes, consistent } = await exportTeam(ref);
+      await io.bytesOut(bytes);
+      if (!consistent) out.note(BUSY_NOTE);
       return EXIT.done;
     }
-    const { BUSY_NOTE, saveTeam, worktreeLines } = await import("../../runtime/commands/archive-file.ts");
     const signal = io.interruption();
     const saving = saveTeam(ref, { cwd: io.cwd, file: options.output, signal });
     const saved = await saving.catch((error: unknown) => {

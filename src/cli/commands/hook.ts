@@ -9,6 +9,7 @@ import { defined } from "../../schema/defined.ts";
 import { addLastWords, readHook, writeHook } from "../../team/records/hook-record.ts";
 import { startedIn, type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
+import { line } from "../../terminal/output.ts";
 import { ring } from "../../wakeup/fifo-bell.ts";
 import { defineCommand, usageError } from "../command.ts";
 
@@ -37,7 +38,7 @@ export const command = defineCommand({
       await record(startedIn(teamsHome(io.env), team), name, io.env.TEAMS_INSTANCE, event, report);
       return EXIT.done;
     } catch (error) {
-      out.note(messageOf(error));
+      out.note(line`${messageOf(error)}`);
       return EXIT.failed;
     }
   },

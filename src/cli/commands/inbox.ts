@@ -7,6 +7,7 @@ import { isLedByHand, markRead, requireMayMark } from "../../runtime/commands/ma
 import { agentIdentity, memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
 import { splitAddress } from "../../schema/names.ts";
+import { assertTeam } from "../../team/config/team-lock.ts";
 import { isInboxBroken } from "../../team/inbox/inbox-file.ts";
 import { history, type MailFeed, type MessageView, openMailFeed } from "../../team/mailbox/history.ts";
 import type { TeamRef } from "../../team/ref.ts";
@@ -44,7 +45,7 @@ export const command = defineCommand({
     const inAgentsShell = agentIdentity(io.env) !== undefined;
     if (options.markRead) requireMayMark(open, name, inAgentsShell);
     const isSeen = isLedByHand(open, name) && !inAgentsShell && io.terminal.stdout && !out.json;
-    const marks = options.markRead || isSeen;
+    const mark = marker(call, open.ref, name, options.markRead || isSeen);
     const since = timeOption(options.since, "since", systemClock.now());
     const filter = {
       unread: options.unread,
@@ -58,17 +59,18 @@ export const command = defineCommand({
     if (broken.broken !== undefined) out.note(brokenNote(broken.broken));
     const shown = options.all ? found : found.slice(-RECENT);
     if (shown.length < found.length) out.note(olderNote(found.length - shown.length));
-    if (marks) await markRead(open.ref, name, shown, (repair) => out.note(line`${repair}`));
     if (feed !== undefined) {
       feed.skip(found.map(({ id }) => id));
       for (const message of shown) printItem(message, call);
-      return followInbox(call, open.ref, { name, feed, marks });
+      await mark(shown);
+      return followInbox(call, open.ref, feed, mark);
     }
     out.answer({ messages: shown, ...broken }, () => {
       if (shown.length > 0) return shown.map((message) => messageText(message, call)).join("\n\n");
       const which = options.unread ? "unread messages" : "messages";
       return line`No ${which} for ${name}.`;
     });
+    await mark(shown);
     return EXIT.done;
   },
 });
@@ -81,23 +83,24 @@ function olderNote(count: number): string {
   return `${count} older ${count === 1 ? "message is" : "messages are"} not shown: add --all.`;
 }
 
-interface InboxToFollow {
-  readonly name: string;
-  readonly feed: MailFeed;
-  readonly marks: boolean;
+/** Marks messages as read. Called after they are printed: if this fails or is interrupted, no message is lost. */
+type Mark = (printed: readonly MessageView[]) => Promise<void>;
+
+/** @param marks false: the command marks nothing */
+function marker({ out }: AnyCall, ref: TeamRef, name: string, marks: boolean): Mark {
+  return async (printed) => {
+    if (marks) await markRead(ref, name, printed, (repair) => out.note(line`${repair}`));
+  };
 }
 
-async function followInbox(
-  call: AnyCall,
-  ref: TeamRef,
-  { name, feed, marks }: InboxToFollow,
-): Promise<number> {
+async function followInbox(call: AnyCall, ref: TeamRef, feed: MailFeed, mark: Mark): Promise<number> {
   await follow(
     ref,
     async () => {
       const fresh = feed.poll();
       for (const message of fresh) printItem(message, call);
-      if (marks) await markRead(ref, name, fresh, (repair) => call.out.note(line`${repair}`));
+      await mark(fresh);
+      assertTeam(ref);
       return false;
     },
     { signal: call.io.interruption() },

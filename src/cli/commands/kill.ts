@@ -30,7 +30,7 @@ export const command = defineCommand({
   examples: ["teams kill reviewer", "teams kill review --purge", "teams kill reviewer@review --force"],
   notes:
     "Tasks and inboxes stay unless you pass --purge. A worktree is removed if it has no changed or untracked files and its commits are on " +
-    "another branch or a remote. Otherwise it stays, and its path is printed.",
+    "another branch, a tag or a remote. Otherwise it stays, and its path is printed.",
   async run(call) {
     const { args, options, io, out } = call;
     if (args.name === undefined && options.team === undefined) {

@@ -11,6 +11,7 @@ import type { StatusRecord } from "../../schema/status.ts";
 import { parseJsonLine, readTextLines } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
 import { memberWord } from "../../team/address-words.ts";
+import { assertTeam } from "../../team/config/team-lock.ts";
 import { conversationPath } from "../../team/records/conversation-path.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { type Home, teamsHome } from "../../team/ref.ts";
@@ -89,6 +90,7 @@ export const command = defineCommand({
     if (options.follow) {
       const printNew = (): boolean => {
         log.showNew();
+        assertTeam(open.ref);
         return false;
       };
       await follow(open.ref, printNew, { signal: io.interruption(), alsoWatch: [dirname(log.file)] });

@@ -70,7 +70,7 @@ export const command = defineCommand({
       out.note(line`Add it to: ${where}`);
       if (port !== undefined)
         out.note(
-          line`It contains the member's token. Start the server: ${serverCommand(ref.team, actor, port)}`,
+          line`It contains the member's token. Start the server: ${serverCommand(ref.team, actor, port, options)}`,
         );
       return EXIT.done;
     }
@@ -112,8 +112,14 @@ async function httpEntry(ref: TeamRef, agent: string, port: number): Promise<Htt
   return { url: urlOf(port), token: memberToken(ref, agent).token };
 }
 
-function serverCommand(team: string, agent: string, port: number): string {
-  return `teams mcp --http ${port} ${optionWords("--team", team)} ${optionWords("--as", agent)}`;
+function serverCommand(
+  team: string,
+  agent: string,
+  port: number,
+  { join, withoutInbox }: { readonly join: boolean; readonly withoutInbox: boolean },
+): string {
+  const switches = `${join ? " --join" : ""}${withoutInbox ? " --without-inbox" : ""}`;
+  return `teams mcp --http ${port} ${optionWords("--team", team)} ${optionWords("--as", agent)}${switches}`;
 }
 
 interface ServeOptions {

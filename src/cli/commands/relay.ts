@@ -3,6 +3,7 @@ import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "relay",
+  ignoresTeamOptions: true,
   summary: "Connect stdin and stdout to the tools of a teammate (started by `spawn --cli`)",
   args: [{ name: "socket", summary: "path of the socket" }],
   options: {},

@@ -5,7 +5,7 @@ import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 import { amountOption } from "../option-values.ts";
 import { findCasts } from "../replay/find-casts.ts";
-import { listCasts, listMarkers, noteBadLines } from "../replay/list-casts.ts";
+import { listCasts, listMarkers, noteProblems } from "../replay/list-casts.ts";
 
 /** Seconds to which a pause is shortened by default. */
 const IDLE_LIMIT = 2;
@@ -45,6 +45,7 @@ export const command = defineCommand({
     if (options.markers) {
       requireOne(word, casts.length);
       listMarkers(out, timeline.markers);
+      noteProblems(out, casts, problems);
       return EXIT.done;
     }
     const from = options.toMarker === undefined ? undefined : markerOf(options.toMarker, timeline.markers);
@@ -52,7 +53,7 @@ export const command = defineCommand({
       listCasts(out, casts, problems);
       return EXIT.done;
     }
-    for (const cast of casts) noteBadLines(out, cast);
+    noteProblems(out, casts, problems);
     const { columns, rows } = timeline.size;
     if (columns > (io.columns ?? columns) || rows > (io.rows ?? rows))
       out.note(

@@ -10,8 +10,9 @@ import { memberWord } from "../../team/address-words.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, type Output } from "../../terminal/output.ts";
+import { exitOfResume } from "../../terminal/report-error.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { noteIgnored } from "../trust-prompt.ts";
 
 export const command = defineCommand({
@@ -38,6 +39,8 @@ export const command = defineCommand({
     "conversation, its unread messages, and its tasks unless another member has claimed them. A second call does not start an agent twice.",
   async run(call) {
     const { args, options, io, out } = call;
+    if (options.now && options.teammateMode !== undefined)
+      throw usageError(command, "accepts --now or --teammate-mode, not both.");
     if (options.now) return resumeNow(call, args.name, options);
     const open = openOwnTeam(io.env, options, args.name);
     const settings = loadSettings(open.home.root, io.cwd);
@@ -54,7 +57,7 @@ export const command = defineCommand({
     const { team } = open.ref;
     out.done({ team, ...report }, () => text(out, team, report));
     await Promise.all(background);
-    return report.members.some(({ outcome }) => outcome === "failed") ? EXIT.failed : EXIT.done;
+    return exitOfResume(report.members);
   },
 });
 

@@ -1,11 +1,12 @@
 import { systemClock } from "../../os/clock.ts";
 import { plainText } from "../../protocol/messages.ts";
+import { noteRedacted } from "../../runtime/commands/redaction-note.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
-import { noteRedacted, textArgument } from "../option-values.ts";
+import { textArgument } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "send",

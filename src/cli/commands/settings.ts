@@ -44,6 +44,7 @@ function maskedUrl(value: unknown): unknown {
 
 export const command = defineCommand({
   name: "settings",
+  ignoresTeamOptions: true,
   summary: "Show the effective settings for this directory",
   args: [],
   options: {

@@ -56,7 +56,7 @@ async function draw(call: AnyCall, open: OpenTeam, resized?: () => void): Promis
   });
   if (end.kind === "other-team")
     return draw(call, openTeam(io.env, { ...call.options, team: end.team }), keepWidth);
-  if (end.kind === "team-gone" && moveAfterRename(open.ref)) return draw(call, open);
+  if (end.kind === "team-gone" && moveAfterRename(open.ref)) return draw(call, open, resized);
   if (end.kind === "team-gone") {
     call.out.note(line`Team ${open.ref.team} is gone.`);
     await closePane(call, open);

@@ -1,10 +1,8 @@
-import { SCRIPTED } from "../../agent/model/model-names.ts";
 import type { NotHereReason } from "../../backend/backend.ts";
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { WorktreeOptions } from "../../operations/worktrees/create-worktree.ts";
-import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
 import { startTeammate } from "../../runtime/commands/start-teammate.ts";
 import { refuseNesting } from "../../runtime/operation-context.ts";
 import { openTeam } from "../../runtime/select-team.ts";
@@ -147,10 +145,6 @@ export const command = defineCommand({
           : line`Its pane: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
     });
-    if (options.rec !== undefined && spawned.paneId === null)
-      out.note(line`${spawned.name} is not recorded: it has no tmux pane.`);
-    if (spawned.model === SCRIPTED)
-      out.note(unscriptedNote(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
     if (isInterrupted)
       out.note(
         line`Interrupted after ${spawned.name} was ready, so it keeps running. To end it: teams kill ${memberWord(open.ref, spawned.name, io.env)}`,
@@ -180,15 +174,6 @@ function elsewhereNote(why: NotHereReason, { columns, rows }: Settings["teams"][
     "no room": `there is no room to the right of this pane (two panes need ${2 * columns} columns, each teammate needs ${rows} lines)`,
   };
   return `Its pane is in the team's own window: ${reasons[why]}.`;
-}
-
-/** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if that has one. */
-function unscriptedNote(name: string, builtIn: string): string {
-  const { agents } = loadPlaybook(builtIn);
-  const plays = agents[name] ?? agents["*"];
-  return plays === undefined
-    ? line`No model is set up, and no playbook has a part for ${name}: it will not answer. Set ANTHROPIC_API_KEY, or use --model scripted:<file>.`
-    : line`No model is set up: ${name} plays the built-in audit.`;
 }
 
 function placementOf(options: {

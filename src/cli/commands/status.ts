@@ -2,6 +2,7 @@ import { EXIT } from "../../errors.ts";
 import { teamStatus } from "../../operations/status.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { namedTeam, openTeam, openTeams } from "../../runtime/select-team.ts";
+import { line } from "../../terminal/output.ts";
 import { brokenTasksNote, statusLine } from "../../terminal/status-line.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
@@ -22,7 +23,7 @@ export const command = defineCommand({
     if (options.path && !options.line) throw usageError(command, "accepts --path only with --line.");
     const selection = { ...options, team: namedTeam(io.env, options, args.name) };
     if (options.line && !options.path) {
-      const opened = openTeams(io.env, selection, (error) => out.note(error.message));
+      const opened = openTeams(io.env, selection, (error) => out.note(line`${error.message}`));
       const all = await Promise.all(opened.map((open) => teamStatus(filesContext(call, open))));
       const broken = all.flatMap(({ tasks: { broken: ids = [] } }, i) =>
         opened.length === 1 ? ids : ids.map((id) => `${id}@${opened[i]?.ref.team}`),

@@ -3,6 +3,7 @@ import { TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { isDirectory } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { isShortFile } from "../../os/files/user-files.ts";
 import { deciderOf } from "../../runtime/select-team.ts";
 import { describePart, unconfirmedParts } from "../../settings/project-parts.ts";
@@ -55,7 +56,7 @@ export const command = defineCommand({
       out.answer({ parts: parts.map(describePart) }, () => listOf(parts) || "There is nothing to confirm.");
       return;
     }
-    const directory = directoryToTrust(call, args.directory);
+    const directory = directoryToTrust(call, args.directory, { root, revoke: options.revoke });
     const parts = options.revoke ? [] : await unconfirmedParts({ root, home, cwd: directory });
     const { directory: repository, before } = await setTrust(
       root,
@@ -81,8 +82,15 @@ export const command = defineCommand({
 });
 
 /** @throws TeamError PERMISSION_DENIED for an agent, INVALID_INPUT if it is not a directory */
-function directoryToTrust({ io }: Pick<AnyCall, "io">, given: string | undefined): string {
+function directoryToTrust(
+  { io }: Pick<AnyCall, "io">,
+  given: string | undefined,
+  { root, revoke }: { readonly root: string; readonly revoke: boolean },
+): string {
   requirePerson({ io });
+  const directory = realPathOf(resolve(io.cwd, given ?? "."));
+  // A directory that was trusted may be gone.
+  if (revoke && listTrust(root).some((one) => one.directory === directory)) return directory;
   return existingDirectory({ io }, given);
 }
 

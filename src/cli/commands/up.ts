@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
+import { defaultModelName, isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import type { AppliedPlan } from "../../operations/up/apply-plan.ts";
@@ -11,17 +11,17 @@ import { loadSettings } from "../../settings/settings.ts";
 import { readTeamFile } from "../../settings/team-file/read-team-file.ts";
 import { teamFileTrust } from "../../settings/team-file/team-file-trust.ts";
 import { readPlace } from "../../team/records/read-records.ts";
-import { teamsHome } from "../../team/ref.ts";
+import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { Call } from "../../terminal/call.ts";
 import { modeSentence } from "../../terminal/mode-text.ts";
-import { line, type Output } from "../../terminal/output.ts";
+import { line, type Output, type SafeStyler, safeStyler } from "../../terminal/output.ts";
 import { optionWords, shellWord } from "../../text/shell-quote.ts";
 import { printableJson } from "../../text/terminal-text.ts";
 import { bind, defineCommand, parseQuickly, usageError } from "../command.ts";
 import { pluralized, REC_OPTION, recOption } from "../option-values.ts";
-import { canAsk } from "../paged-answer.ts";
+import { canAsk, isYes } from "../paged-answer.ts";
 import { noteIgnored } from "../trust-prompt.ts";
-import { asks, requireTrust, wideningLine } from "../up/confirm-file.ts";
+import { requireTrust, wideningLine } from "../up/confirm-file.ts";
 import { planText, taskChangeTexts } from "../up/plan-text.ts";
 import { type CheckedPlan, checkTeam } from "../up/start-team.ts";
 import type { TemplateName } from "../up/templates.ts";
@@ -124,6 +124,8 @@ async function up(call: UpCall, given: string): Promise<number> {
   if (!(await mayChange(call, checked))) return signal.aborted ? EXIT.interrupted : EXIT.failed;
   const applied = await checked.apply();
   noteApplied(call, checked, applied);
+  noteUnscripted(out, applied, defaultModelName({ ...io.env, ...settings.env }) !== SCRIPTED);
+  if (options.rec !== undefined) noteUnrecorded(out, applied, checked.ref);
   await Promise.all(background);
   if (signal.aborted) return EXIT.interrupted;
   return checked.plan.startsLead ? runLead(call, team, checked.ref.team) : EXIT.done;
@@ -139,11 +141,23 @@ function noteApplied(call: UpCall, checked: CheckedPlan, applied: AppliedPlan): 
       const answer = applied.modeAnswers.get(one.name);
       if (answer?.takes === "unknown") out.note(modeSentence(one, answer));
     }
-  const unscripted = applied.started.flatMap((one) => (one.model === SCRIPTED ? [one.name] : []));
-  if (unscripted.length > 0)
-    out.note(
-      line`No model is set up: ${unscripted.join(", ")} can only play the built-in audit. Set ANTHROPIC_API_KEY, or use --model scripted:<file>.`,
-    );
+}
+
+/** @param hasModel whether a model is set up, so that the file or the user has named the built-in audit */
+function noteUnscripted(out: Output, { started }: AppliedPlan, hasModel: boolean): void {
+  const unscripted = started.flatMap((one) => (one.model === SCRIPTED ? [one.name] : []));
+  if (unscripted.length === 0) return;
+  const first = hasModel ? "" : "No model is set up: ";
+  const remedy = hasModel ? "Name another model" : "Set ANTHROPIC_API_KEY";
+  out.note(
+    line`${first}${unscripted.join(", ")} can only play the built-in audit. ${remedy}, or use --model scripted:<file>.`,
+  );
+}
+
+function noteUnrecorded(out: Output, { started, resumed }: AppliedPlan, ref: TeamRef): void {
+  const names = [...started.map(({ name }) => name), ...resumed];
+  for (const name of names.filter((one) => readPlace(ref, one)?.paneId === undefined))
+    out.note(line`${name} is not recorded: it has no tmux pane.`);
 }
 
 /** @throws TeamError NESTED_TEAM, ALREADY_LEADING, PERMISSION_DENIED in the shell of an agent */
@@ -204,18 +218,22 @@ function leftText({ left }: TeamPlan): string[] {
 async function mayChange(call: UpCall, { team, plan, ref }: CheckedPlan): Promise<boolean> {
   const { io, out, options } = call;
   if (plan.isNew || options.yes) return true;
-  const changes = [planText(out, team, plan), ...leftText(plan)].join("\n");
+  const changes = (styleText: SafeStyler): string =>
+    [planText({ columns: out.columns, styleText }, team, plan), ...leftText(plan)].join("\n");
   if (!canAsk(call))
     throw new TeamError(
       "TEAM_EXISTS",
-      `${ref.team} already exists, and differs from ${team.file}:\n${changes}\nNothing was changed.`,
+      `${ref.team} already exists, and differs from ${team.file}:\n${changes(safeStyler(false))}\nNothing was changed.`,
       {
-        hint: `To make the changes: teams up ${shellWord(team.file)} --yes   to preview them: --dry-run`,
+        hint: "To make the changes, run the command again with --yes; to preview them, with --dry-run.",
         details: { team: ref.team },
       },
     );
-  io.out(`${line`${ref.team} differs from ${team.file}:`}\n${changes}\n`);
-  if (await asks(call, "Make these changes?")) return true;
+  io.out(`${line`${ref.team} differs from ${team.file}:`}\n${changes(out.styleText)}\n`);
+  // Keys that were typed before do not count.
+  await io.dropTyped();
+  io.out("Make these changes? [y/N] ");
+  if (isYes(await io.readLine())) return true;
   io.out("Nothing was changed.\n");
   return false;
 }

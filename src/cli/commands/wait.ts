@@ -1,6 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { follow } from "../../operations/follow-team.ts";
-import { type TeamStatus, teamStatus } from "../../operations/status.ts";
+import { type MemberStatus, type TeamStatus, teamStatus } from "../../operations/status.ts";
 import { awaitedMembers, unmetCondition, type WaitCondition } from "../../operations/wait-condition.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
@@ -29,7 +29,7 @@ export const command = defineCommand({
   },
   examples: ["teams wait", "teams wait reviewer tester --timeout 300", "teams wait --tasks --message"],
   notes:
-    "With several of --idle, --tasks and --message, all must be true. The wait ends if one of the members crashes, or a turn of another program's member fails (exit 1).",
+    "With several of --idle, --tasks and --message, all must be true. A wait for idle members also ends if one of them crashes, or a turn of another program's member fails (exit 1).",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options, splitAddress(args.agent[0] ?? ""));
@@ -48,8 +48,9 @@ export const command = defineCommand({
       open.ref,
       async () => {
         status = await teamStatus(ctx);
-        noteWaitingRequests(status, condition, noted, out);
-        return unmetCondition(status, condition, ctx) === undefined;
+        if (unmetCondition(status, condition, ctx) === undefined) return true;
+        noteBlockedMembers(status, condition, noted, out);
+        return false;
       },
       { signal: io.interruption(), timeoutMs: secondsOption(options.timeout, "timeout") },
     );
@@ -69,22 +70,37 @@ export const command = defineCommand({
   },
 });
 
-/** Notes once for each member that it waits for the user: the command could wait forever. */
-function noteWaitingRequests(
+/** Notes once for each state of a member why the command could wait forever. */
+function noteBlockedMembers(
   status: TeamStatus,
-  condition: WaitCondition,
+  { tasks, message, names }: WaitCondition,
   noted: Set<string>,
   out: Output,
 ): void {
-  for (const { name, state, activity } of condition.idle ? awaitedMembers(status, condition.names) : []) {
-    if (state === "paused" && !noted.has(name)) {
-      noted.add(name);
-      out.note(line`${name} is paused: ${activity}`);
-    }
-    if ((state !== "needs-input" && state !== "awaiting-approval") || noted.has(name)) continue;
-    noted.add(name);
-    const isAsked = status.approvals.some(({ from }) => sameName(from, name));
-    out.note(line`${name} is waiting for you: ${isAsked || activity === "" ? "teams approvals" : activity}`);
+  // Any member may be the one that has to complete a task or to write.
+  for (const member of awaitedMembers(status, tasks || message ? [] : names)) {
+    const text = blockText(member, status);
+    const key = `${member.name} ${member.state}`;
+    if (text === undefined || noted.has(key)) continue;
+    noted.add(key);
+    out.note(line`${text}`);
+  }
+}
+
+function blockText({ name, state, activity }: MemberStatus, { approvals }: TeamStatus): string | undefined {
+  const isAsked = approvals.some(({ from }) => sameName(from, name));
+  switch (state) {
+    case "paused":
+      return `${name} is paused: ${activity}`;
+    case "needs-input":
+    case "awaiting-approval":
+      return `${name} is waiting for you: ${isAsked || activity === "" ? "teams approvals" : activity}`;
+    case "crashed":
+      return `${name} has crashed: ${isAsked ? "teams approvals" : "teams status"}`;
+    case "failed":
+      return `The last turn of ${name} failed: ${activity}`;
+    default:
+      return undefined;
   }
 }
 

@@ -111,7 +111,6 @@ const VALUES: Readonly<Record<string, ValueSource>> = {
   ids: { live: "tasks" },
   member: { live: "agents" },
   request: { live: "requests" },
-  target: { live: "places" },
   team: { live: "teams" },
 };
 

@@ -31,11 +31,8 @@ const MIN_REASON = 16;
 const MAX_REASON = 80;
 
 /** Prints what to do next from here: the waiting requests, the running teams, what is missing, and how to start a team. */
-export async function printNextSteps(
-  io: Io,
-  options: { readonly json: boolean; readonly quiet: boolean },
-): Promise<number> {
-  const out = openOutput(io, { ...options, verbose: false });
+export async function printNextSteps(io: Io, { json }: { readonly json: boolean }): Promise<number> {
+  const out = openOutput(io, { json, quiet: false, verbose: false });
   const home = teamsHome(io.env);
   const teams = listTeams(home)
     .filter(({ ours }) => ours)

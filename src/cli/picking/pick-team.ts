@@ -5,6 +5,7 @@ import { listTeams, type TeamEntry } from "../../team/config/config.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
 import { homePath } from "../../text/home-path.ts";
+import { optionWords } from "../../text/shell-quote.ts";
 import { pickOnTerminal } from "./pick-on-terminal.ts";
 
 /**
@@ -15,7 +16,8 @@ import { pickOnTerminal } from "./pick-on-terminal.ts";
  */
 export async function pickTeam(error: unknown, io: Io): Promise<string | undefined> {
   const teams = undecidedTeams(error);
-  if (teams.length === 0) return undefined;
+  const [first] = teams;
+  if (first === undefined) return undefined;
   const entries = listTeams(teamsHome(io.env)).filter(({ team }) => teams.includes(team));
   const choices = entries.map((entry) => ({ word: entry.team, about: aboutTeam(entry, io.env.HOME) }));
   const at = await pickOnTerminal(io, "Which team?", choices);
@@ -23,7 +25,7 @@ export async function pickTeam(error: unknown, io: Io): Promise<string | undefin
   const picked = at === undefined ? undefined : entries[at];
   if (picked !== undefined) return picked.team;
   throw new TeamError("INTERRUPTED", "No team was selected; nothing was done.", {
-    hint: `Name the team: --team ${teams[0] ?? "<name>"}`,
+    hint: `Name the team: ${optionWords("--team", first)}`,
   });
 }
 

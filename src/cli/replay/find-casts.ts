@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { type CastFile, castsIn } from "../../casts/cast-files.ts";
 import { type CastSummary, summarizeCast } from "../../casts/read-cast.ts";
 import { messageOf, TeamError } from "../../errors.ts";
+import { isDirectory } from "../../os/files/fs.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { openTeam, type Selection } from "../../runtime/select-team.ts";
 import { sameTeamName, splitAddress } from "../../schema/names.ts";
@@ -20,11 +21,12 @@ export interface FoundCasts {
 /**
  * Finds recordings: a file, those of an agent, or all of a team, ended teams included.
  * @param word an agent, `name@team`, or the path of a file
- * @throws TeamError TEAM_NOT_FOUND; AGENT_NOT_FOUND if the agent has no recording; CORRUPT_FILE, INVALID_INPUT for a file
+ * @throws TeamError TEAM_NOT_FOUND; AGENT_NOT_FOUND if the agent has no recording, CORRUPT_FILE if none of its recordings can be played;
+ * CORRUPT_FILE, INVALID_INPUT for a file
  */
 export function findCasts({ env, cwd }: Io, selection: Selection, word: string | undefined): FoundCasts {
   if (word !== undefined && (word.endsWith(".cast") || word.includes("/")))
-    return { casts: [summarizeCast(resolve(cwd, word))], problems: [] };
+    return { casts: [summarizeCast(requireFile(resolve(cwd, word)))], problems: [] };
   const { name, team } = word === undefined ? { name: undefined, team: undefined } : splitAddress(word);
   const { title, directories, since } = placesOf(env, selection, { name, team });
   const all = directories.flatMap(castsIn);
@@ -33,12 +35,26 @@ export function findCasts({ env, cwd }: Io, selection: Selection, word: string |
   // A directory that the user named may contain recordings of an earlier team.
   const casts = found.casts.filter(({ header }) => ((header.timestamp ?? 0) + 1) * 1000 > since);
   if (casts.length > 0 || name === undefined) return { ...found, casts };
+  if (found.problems.length > 0) {
+    const why = found.problems.join(" ");
+    throw new TeamError("CORRUPT_FILE", `No recording of ${name} in ${title} can be played. ${why}`, {
+      hint: "List the recordings: teams replay --json",
+    });
+  }
   const others = [...new Set(all.map((cast) => cast.stem))];
   throw new TeamError("AGENT_NOT_FOUND", `There is no recording of ${name} in ${title}.`, {
     hint:
       others.length === 0
         ? 'Record a team with: teams run --rec "…"   or a teammate with: teams spawn <name> --rec'
         : `Agents with recordings: ${others.join(", ")}`,
+  });
+}
+
+/** @throws TeamError INVALID_INPUT for a directory */
+function requireFile(path: string): string {
+  if (!isDirectory(path)) return path;
+  throw new TeamError("INVALID_INPUT", `${path} is a directory.`, {
+    hint: "Name a recording in it, or an agent: teams replay <agent>",
   });
 }
 

@@ -11,6 +11,7 @@ import { formatBytes, pluralized } from "../option-values.ts";
 /** Prints the list of recordings. */
 export function listCasts(out: Output, casts: readonly CastSummary[], problems: readonly string[]): void {
   out.answer({ recordings: casts.map(described), problems }, () => {
+    if (casts.length === 0 && problems.length > 0) return "No recording can be played.";
     if (casts.length === 0) return 'Nothing is recorded. To record a team: teams run --rec "…"';
     const rows = casts.map(({ path, header, bytes, length, markers }) => [
       gridText(header.title ?? basename(path)),
@@ -24,8 +25,7 @@ export function listCasts(out: Output, casts: readonly CastSummary[], problems: 
     const heads = ["AGENT", "STARTED", "LENGTH", "SIZE", "BYTES", "MARKERS", "FILE"];
     return table(heads, rows, { right: [4, 5] });
   });
-  for (const cast of casts) noteBadLines(out, cast);
-  for (const problem of problems) out.note(line`${problem}`);
+  noteProblems(out, casts, problems);
 }
 
 function described({ path, header, bytes, length, markers, bad, badLines }: CastSummary) {
@@ -43,13 +43,15 @@ function described({ path, header, bytes, length, markers, bad, badLines }: Cast
   };
 }
 
-/** Notes the lines that a replay leaves out. */
-export function noteBadLines(out: Output, { path, bad, badLines }: CastSummary): void {
-  if (bad === 0) return;
-  const lines = badLines.join(", ");
-  out.note(
-    line`${path}: ${pluralized(bad, "malformed line")} left out (${bad > badLines.length ? `${lines}, …` : lines}).`,
-  );
+/** Notes what a replay leaves out: malformed lines, and recordings that cannot be played. */
+export function noteProblems(out: Output, casts: readonly CastSummary[], problems: readonly string[]): void {
+  for (const { path, bad, badLines } of casts.filter((cast) => cast.bad > 0)) {
+    const lines = badLines.join(", ");
+    out.note(
+      line`${path}: ${pluralized(bad, "malformed line")} left out (${bad > badLines.length ? `${lines}, …` : lines}).`,
+    );
+  }
+  for (const problem of problems) out.note(line`${problem}`);
 }
 
 /** Prints the markers of a timeline, with the numbers that `--to-marker` accepts. */

@@ -104,9 +104,15 @@ function refusedByGit(cwd: string, stderr: string): TeamError {
   );
 }
 
-/** Describes the scope of the built-in audit. */
-export function builtInNotes(goal: string, ownMode: boolean): string[] {
-  const first = "No model is set up: the built-in audit plays. Everything but the thinking is real.";
+/**
+ * Describes the scope of the built-in audit.
+ * @param hasModel whether a model is set up, so that the user has named the audit
+ */
+export function builtInNotes(goal: string, ownMode: boolean, hasModel: boolean): string[] {
+  const why = hasModel
+    ? "The built-in audit plays, without a model."
+    : "No model is set up: the built-in audit plays.";
+  const first = `${why} Everything but the thinking is real.`;
   return [
     goal === "" ? first : line`${first} It does not read the goal: ${goal}`,
     ...(ownMode

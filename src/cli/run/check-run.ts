@@ -50,8 +50,6 @@ async function chooseLead(call: RunCall, settings: Settings): Promise<LeadChoice
   const name = cliName(RUN, options);
   const { effort } = options;
   const given = toolLimits(RUN, options);
-  if (effort !== undefined && name === undefined && !options.resume)
-    throw usageError(RUN, "accepts --effort only with --cli.");
   if (options.resume) {
     const resumed = teamToResume(io.env, options);
     const { team, wasByHand, cli: before } = resumed;
@@ -77,8 +75,11 @@ async function chooseLead(call: RunCall, settings: Settings): Promise<LeadChoice
   return { model, cli, limits: given, typed, team, goal };
 }
 
+/** @throws TeamError INVALID_INPUT for an effort without a CLI */
 function cliOf(name: string | undefined, effort: string | undefined): CliChoice | undefined {
-  return name === undefined ? undefined : { name, effort };
+  if (name !== undefined) return { name, effort };
+  if (effort !== undefined) throw usageError(RUN, "accepts --effort only with --cli.");
+  return undefined;
 }
 
 interface LeadModelChoice {
@@ -144,8 +145,9 @@ export async function checkRun(call: RunCall): Promise<CheckedRun> {
     screens,
     ...(report === undefined ? {} : { check: reportCheck(report, run) }),
   };
+  const hasModel = defaultModelName({ ...io.env, ...settings.env }) !== SCRIPTED;
   const notes = [
-    ...(builtIn ? builtInNotes(typed, options.permissionMode === undefined) : []),
+    ...(builtIn ? builtInNotes(typed, options.permissionMode === undefined, hasModel) : []),
     ...(plan.keep && !options.keep ? [`${led.team} was led by hand, so it is kept when the run ends.`] : []),
   ];
   return { plan, goal: typed, backend: backend.type, notes };

@@ -12,6 +12,7 @@ import { loadSettings } from "../../settings/settings.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import type { Call } from "../../terminal/call.ts";
+import { optionWords } from "../../text/shell-quote.ts";
 import { toolLimits } from "../tool-options.ts";
 import type { ACP_ARGS, ACP_OPTIONS } from "./acp-options.ts";
 import { ownLead } from "./own-lead.ts";
@@ -81,7 +82,7 @@ function ledByCli(team: string, cli: string): TeamError {
     "INVALID_INPUT",
     `${team} is led by ${cli}, which a session cannot show; nothing was done.`,
     {
-      hint: `Resume it with teams run --resume --team ${team}.`,
+      hint: `Resume it with teams run --resume ${optionWords("--team", team)}`,
     },
   );
 }

@@ -1,12 +1,13 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { answerApproval } from "../../operations/approvals/approvals.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { killTeammates } from "../../operations/ending/kill.ts";
+import { type KillReport, killTeammates } from "../../operations/ending/kill.ts";
 import { UNPROVEN_END } from "../../operations/ending/remove-member.ts";
 import { type ShutdownReport, shutdownTeammates } from "../../operations/ending/shutdown.ts";
 import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
 import { type InterruptReport, interruptAgent } from "../../operations/interrupt.ts";
 import { plainText } from "../../protocol/messages.ts";
+import { isCrashId } from "../../protocol/request-ids.ts";
 import { refuseForeignTeam } from "../../runtime/operation-context.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -15,6 +16,7 @@ import type { SidebarActions } from "../../sidebar/sidebar.ts";
 import type { Answer } from "../../sidebar/state.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
+import { stayLines } from "../../terminal/adopted-text.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { capturedIo } from "../../terminal/captured-io.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
@@ -35,13 +37,17 @@ export function sidebarActions(
       hide: (member) => hide(ctx, member),
       interrupt: async (member) => INTERRUPTED[(await interruptAgent(ctx, member)).outcome](member),
       shutdown: async (member) => {
+        const { members } = readTeam(ctx.ref);
         const [report] = await shutdownTeammates(ctx, [member]);
-        return report === undefined ? undefined : shutdownResult(report);
+        return report && oneLine([shutdownResult(report), ...stayLines(members, new Set([member]))]);
       },
       kill: async (member) => {
         refuseForeignTeam(open, { named: true, force: false });
+        const { members } = readTeam(ctx.ref);
         const [report] = await killTeammates(ctx, [member]);
-        return [`${member} has ended`, ...keptLines([report?.worktree])].join(". ");
+        if (report === undefined) return undefined;
+        const stays = stayLines(members, new Set([member]));
+        return oneLine([killResult(report), ...stays, ...keptLines([report.worktree])]);
       },
     },
     answer: (given) => answer(call, ctx, given),
@@ -91,32 +97,44 @@ function shutdownResult({ name, outcome, reason, unproven }: ShutdownReport): st
   throw new TeamError("TIMEOUT", `${name} ${why}. It is still running; K ends it.`);
 }
 
+function killResult({ name, outcome, left, unproven }: KillReport): string {
+  if (unproven) return `${name} ${UNPROVEN_END}`;
+  if (left.length > 0)
+    return `${name} has left the team, but these processes could not be ended: ${left.join(", ")}`;
+  return outcome === "out-of-reach"
+    ? `${name} has left the team; no signal from here reaches its process`
+    : `${name} has ended`;
+}
+
+/** Joins sentences for the bottom line, which ends without a period. */
+function oneLine(sentences: readonly string[]): string {
+  return sentences.map((sentence) => sentence.replace(/\.$/, "")).join(". ");
+}
+
 async function answer(
   call: AnyCall,
   ctx: OperationContext,
   { id, from, verdict, note }: Answer,
 ): Promise<string> {
-  const given = note === "" ? {} : { note };
   try {
+    // A restart needs settings, as a spawn does.
+    if (isCrashId(id)) {
+      await runTeams(call, ctx, [verdict === "no" ? "reject" : "approve", "--", id]);
+      return `${from} ${verdict === "no" ? "is removed from the team" : "is restarted"}`;
+    }
     if (verdict === "always") {
-      await runTeams(call, ctx, [
-        "approve",
-        "--always",
-        ...(note === "" ? [] : [`--note=${note}`]),
-        "--",
-        id,
-      ]);
+      const noteWords = note === "" ? [] : [`--note=${note}`];
+      await runTeams(call, ctx, ["approve", "--always", ...noteWords, "--", id]);
       return `Answered ${from}: yes, always`;
     }
-    const { kind } = await answerApproval(ctx, id, { approve: verdict === "yes", ...given });
-    if (kind === "crash") return `${from} ${verdict === "yes" ? "is restarted" : "is removed from the team"}`;
+    await answerApproval(ctx, id, { approve: verdict === "yes", ...(note === "" ? {} : { note }) });
+    return `Answered ${from}: ${verdict}`;
   } catch (error) {
     const late = ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"];
     if (error instanceof TeamError && late.includes(error.code))
       return `${from}'s request was already answered or closed`;
     throw error;
   }
-  return `Answered ${from}: ${verdict}`;
 }
 
 async function sendLineComments(

@@ -1,10 +1,11 @@
 import { dirname } from "node:path";
 import { transcriptLine } from "../../agent/conversation/transcript.ts";
 import { TeamError } from "../../errors.ts";
-import { approvalDetails, listApprovals } from "../../operations/approvals/approvals.ts";
+import { approvalDetails } from "../../operations/approvals/approvals.ts";
 import { withShortRules } from "../../operations/approvals/request-texts.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { placeOfMember } from "../../operations/processes/place-of-member.ts";
+import { teamOverview } from "../../operations/team-summary.ts";
 import { startOfLastLines } from "../../os/files/lines.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import type { Content, OpenDocument, Source, TaskDetails, TeamLine } from "../../sidebar/documents.ts";
@@ -14,7 +15,7 @@ import { memberWord } from "../../team/address-words.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { conversationPath } from "../../team/records/conversation-path.ts";
 import { readExit, readStatus } from "../../team/records/read-records.ts";
-import { type TeamRef, teamAt } from "../../team/ref.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import { withProof } from "../../team/tasks/task-proof.ts";
 import { findTask, getTask, listTasks } from "../../team/tasks/tasks.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
@@ -98,14 +99,11 @@ function openTask(ref: TeamRef, id: string): OpenDocument {
 }
 
 function teamLines({ home, ref }: OperationContext): readonly TeamLine[] {
-  return listTeams(home).map(({ team, config, problem }) => ({
-    team,
-    displayName: config?.displayName ?? team,
-    members: config?.members.length ?? 0,
-    waiting: config === undefined ? 0 : listApprovals(teamAt(home, team)).length,
-    isShown: team === ref.team,
-    ...(problem === undefined ? {} : { problem }),
-  }));
+  return listTeams(home).map((entry) => {
+    const { name: team, displayName, members, waiting, problem } = teamOverview(home, entry);
+    const line = { team, displayName, members: members.length, waiting, isShown: team === ref.team };
+    return problem === null ? line : { ...line, problem };
+  });
 }
 
 /** Opens the conversation of our own agent, else the rows of the member's pane. */

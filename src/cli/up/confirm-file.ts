@@ -15,22 +15,16 @@ import { cutText } from "../../text/characters/cut-text.ts";
 import { joinedLines } from "../../text/line-ends.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
-import { canAsk } from "../paged-answer.ts";
+import { canAsk, isYes, pagedAnswer } from "../paged-answer.ts";
 
 /** Maximum characters shown of a value: a long hostile one could scroll the others away. A command is never longer. */
 const MAX_SHOWN = 1_000;
+const QUESTION = "Trust this content, and the directory of the file? Only if you trust its author. [y/N] ";
 
 /** Describes a field that widens what agents may do, in one line that hides no part of a command. */
 export function wideningLine({ file, line: at, field, value }: WideningField): string {
   const shown = joinedLines(revealHidden(cutText(value, MAX_SHOWN)), "\\n");
   return line`${`${file}:${at}`}: ${field}: ${shown}`;
-}
-
-/** Asks a question on the terminal. Only a typed y or yes confirms; keys that were typed before do not count. */
-export async function asks({ io }: AnyCall, question: string): Promise<boolean> {
-  await io.dropTyped();
-  io.out(`${question} [y/N] `);
-  return /^y(es)?$/i.test((await io.readLine())?.trim() ?? "");
 }
 
 /**
@@ -44,18 +38,18 @@ export async function requireTrust(
   { fields, unconfirmed }: TeamFileTrust,
 ): Promise<void> {
   if (unconfirmed.length === 0) return;
-  const list = fields.map((field) => `  ${wideningLine(field)}`).join("\n");
+  const list = fields.map((field) => `  ${wideningLine(field)}`);
   const hint = `Read the file, and if you trust its author: teams trust ${shellWord(team.file)}`;
   const files = unconfirmed.map(({ shown }) => shown).join(", ");
   if (!canAsk(call)) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `${files} would let agents do more than your settings do:\n${list}\nYou have not confirmed this content; nothing was done.`,
+      `${files} would let agents do more than your settings do:\n${list.join("\n")}\nYou have not confirmed this content; nothing was done.`,
       { hint, details: { fields, files: unconfirmed.map(({ path }) => path) } },
     );
   }
-  call.io.out(`${line`${files} would let agents do more than your settings do:`}\n${list}\n`);
-  if (!(await asks(call, "Trust this content, and the directory of the file? Only if you trust its author.")))
+  const shown = [line`${files} would let agents do more than your settings do:`, ...list];
+  if (!isYes(await pagedAnswer(call.io, shown, QUESTION)))
     throw new TeamError("PERMISSION_DENIED", `${team.file} is not trusted; nothing was done.`, { hint });
   await confirmTeamFile(root, unconfirmed, systemClock);
 }

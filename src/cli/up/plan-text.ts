@@ -1,4 +1,9 @@
-import type { DeclaredMember, DeclaredTask, DeclaredTeam } from "../../operations/up/declared-team.ts";
+import type {
+  DeclaredLead,
+  DeclaredMember,
+  DeclaredTask,
+  DeclaredTeam,
+} from "../../operations/up/declared-team.ts";
 import type { TeamPlan } from "../../operations/up/plan-team.ts";
 import type { TaskChange } from "../../operations/up/task-changes.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
@@ -36,9 +41,7 @@ export function planText(
       (one) => line`${start} ${cut(`${one} has stopped, and is restarted with its conversation`)}`,
     ),
     ...plan.members.map((member) => line`${add} ${cut(memberText(member))}`),
-    ...(plan.startsLead && lead !== undefined
-      ? [line`${start} ${cut(`the lead ${lead.cli ?? ""}: ${lead.goal ?? "you type its goal"}`)}`]
-      : []),
+    ...(plan.startsLead && lead !== undefined ? [line`${start} ${cut(leadText(lead))}`] : []),
   ].join("\n");
 }
 
@@ -76,6 +79,10 @@ function memberText(member: DeclaredMember): string {
     ...Object.entries(budget).map(([key, value]) => limitText(key, value)),
   ];
   return `member ${member.name}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`;
+}
+
+function leadText({ cli, goal = "you type its goal" }: DeclaredLead): string {
+  return `the lead${cli === undefined ? "" : ` ${cli}`}: ${goal}`;
 }
 
 function limitChanges(before: BudgetLimits, limits: BudgetLimits): string {

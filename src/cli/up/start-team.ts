@@ -109,7 +109,7 @@ export async function checkTeam(
     const known = knownAdapters(settings.teams.adapters);
     const costs = { isPriced: isPricedBy(settings), reportsOf: (cli: string) => known.get(cli)?.reports };
     const hooks = await taskHooks({ ...call, io: { ...io, cwd: team.directory } }, inTeam(readTeam(ref)));
-    return applyPlan(now, team, plan, { spawn, costs, hooks, inputs: added.map(({ input }) => input) });
+    return applyPlan(now, plan, { spawn, costs, hooks, inputs: added.map(({ input }) => input) });
   };
   return { team, plan, ref, apply };
 }

@@ -254,7 +254,8 @@ function personOnly(id: string): TeamError {
     "PERMISSION_DENIED",
     `${id} is not a plan; only a person can answer it. Nothing was sent.`,
     {
-      hint: "Ask the user to answer it in the agent's pane, in the sidebar or with teams approve.",
+      // A hint with a shell command would not reach the model.
+      hint: "Ask the user to answer it in the agent's pane, in the sidebar, or on the command line.",
     },
   );
 }

@@ -5,7 +5,7 @@ import { pendingAssignment, withPendingAssignment } from "../../team/tasks/pendi
 import { changeTask, createTask, listTasks, ownerName, reserveTaskId } from "../../team/tasks/tasks.ts";
 import { type TaskHooks, updateTask } from "../../team/tasks/update-task.ts";
 import { confirmVerify } from "../../team/tasks/verify-record.ts";
-import { operand, shellWord } from "../../text/shell-quote.ts";
+import { operand } from "../../text/shell-quote.ts";
 import { budget, type KnownCosts } from "../budget.ts";
 import type { OperationContext } from "../context.ts";
 import type { PeerAnswer } from "../peer-mode.ts";
@@ -13,7 +13,7 @@ import { setPermissionMode } from "../permission-mode.ts";
 import { resumeMember } from "../resume/resume.ts";
 import type { SpawnInput } from "../spawn/draft-member.ts";
 import { type SpawnedTeammate, type SpawnOptions, spawnTeammates } from "../spawn/spawn.ts";
-import type { DeclaredTask, DeclaredTeam } from "./declared-team.ts";
+import type { DeclaredTask } from "./declared-team.ts";
 import type { TeamPlan } from "./plan-team.ts";
 
 interface ApplyOptions {
@@ -39,7 +39,6 @@ export interface AppliedPlan {
  */
 export async function applyPlan(
   ctx: OperationContext,
-  declared: DeclaredTeam,
   plan: TeamPlan,
   options: ApplyOptions,
 ): Promise<AppliedPlan> {
@@ -81,7 +80,7 @@ export async function applyPlan(
     if (tasks.length > 0)
       done.push(`${tasks.length === 1 ? "1 task was" : `${tasks.length} tasks were`} added`);
     done.push(...resumed.map((name) => `${name} was restarted`));
-    throw cutOff(error, done, declared, ctx.ref.team);
+    throw cutOff(error, done, ctx.ref.team);
   }
 }
 
@@ -161,9 +160,9 @@ async function restart(
   );
 }
 
-function cutOff(error: TeamError, done: readonly string[], { file }: DeclaredTeam, team: string): TeamError {
+function cutOff(error: TeamError, done: readonly string[], team: string): TeamError {
   if (done.length === 0) return error;
-  const next = `To continue: teams up ${shellWord(file)} --yes   to give up: teams kill ${operand(team)}`;
+  const next = `To continue, run the command again with --yes. To give up: teams kill ${operand(team)}`;
   return new TeamError(error.code, `${error.message}\nBefore that, ${done.join("; ")}. All of that stays.`, {
     hint: [error.hint, next].filter((text) => text !== undefined).join("\n"),
     details: { ...error.details, done },

@@ -1,4 +1,4 @@
-import { isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
+import { defaultModelName, isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
 import { isInside } from "../../agent/permissions/protected-paths.ts";
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
@@ -8,6 +8,7 @@ import { checkCli, checkCliVersion } from "../../operations/spawn/check-cli.ts";
 import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
 import { mayModelStart, requireProjectPlaybook } from "../../operations/spawn/model-requests.ts";
 import { type SpawnedTeammate, type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
+import type { Env } from "../../os/env.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -90,7 +91,25 @@ export async function startTeammate(
     bypassForbidden: bypassForbiddenBy(settings, ctx.env),
   });
   if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
+  if (recording !== undefined && spawned.paneId === null)
+    out.note(line`${spawned.name} is not recorded: it has no tmux pane.`);
+  if (spawned.model === SCRIPTED && given.cli === undefined)
+    out.note(unscriptedNote(spawned.name, playbookFile(SCRIPTED, io.program, directory), ctx.env));
   return spawned;
+}
+
+/** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if that has one. */
+function unscriptedNote(name: string, builtIn: string, env: Env): string {
+  const { agents } = loadPlaybook(builtIn);
+  const plays = agents[name] ?? agents["*"];
+  const hasModel = defaultModelName(env) !== SCRIPTED;
+  if (plays !== undefined)
+    return hasModel
+      ? line`${name} plays the built-in audit, without a model.`
+      : line`No model is set up: ${name} plays the built-in audit.`;
+  return hasModel
+    ? line`The built-in playbook has no part for ${name}: it will not answer. Name another model, or use --model scripted:<file>.`
+    : line`No model is set up, and no playbook has a part for ${name}: it will not answer. Set ANTHROPIC_API_KEY, or use --model scripted:<file>.`;
 }
 
 /** Returns the model. For a new worktree, which may lack a playbook of the directory, the playbook's path becomes absolute. */

@@ -53,7 +53,8 @@ export function askerOf(
     throw new TeamError(
       "PERMISSION_DENIED",
       "No person is known to have started your client. Nothing was answered.",
-      { hint: "Ask the user to answer in the agent's pane, in the sidebar or with teams approve." },
+      // A hint with a shell command would not reach the model.
+      { hint: "Ask the user to answer in the agent's pane, in the sidebar, or on the command line." },
     );
   };
   if (era === "modern") {

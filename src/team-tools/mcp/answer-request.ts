@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { answerApproval, approvalDetails } from "../../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { requireLead } from "../../operations/context.ts";
-import { permissionMode } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { WORKING_MODES } from "../../schema/permission-modes.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import { askPerson } from "./ask-person.ts";
 import type { ClientCall, ClientTool, ClientToolContext } from "./client-tool.ts";
@@ -19,7 +19,7 @@ const input = z.object({
     .optional(z.string().check(z.maxLength(100_000)))
     .check(z.describe("Feedback, or the reason for a rejection")),
   mode: z
-    .optional(permissionMode)
+    .optional(z.enum(WORKING_MODES))
     .check(z.describe("The permission mode for carrying out the plan; no more than yours")),
 });
 type Call = z.infer<typeof input>;

@@ -55,7 +55,8 @@ export async function askPerson(
 
 function cannotAsk(why: string): TeamError {
   return new TeamError("PERMISSION_DENIED", `${why}. Nothing was answered.`, {
-    hint: "Ask the person to answer in the agent's pane, in the sidebar or with teams approve.",
+    // A hint with a shell command would not reach the model.
+    hint: "Ask the person to answer in the agent's pane, in the sidebar, or on the command line.",
   });
 }
 

@@ -212,6 +212,7 @@ it("teams mcp › a program that has the token does not count as a person in an 
     });
   const refused = await answer("permission-1", { TEAMS_AGENT: "ada@crew" });
   expect(refused.stdout).toContain("No person is known to have started your client");
+  expect(refused.stdout).toContain("Ask the user to answer in the agent's pane");
   expect(readAnswer(team.ref, "permission-1")).toBeUndefined();
   const accepted = await answer("permission-2", {});
   expect(accepted.stdout).toContain("The person has approved");

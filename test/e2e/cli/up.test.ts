@@ -73,6 +73,15 @@ it("up › starts members that can write only what the file allows, and a second
   expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
 });
 
+it("up › says which members are not recorded", async () => {
+  const { teams, declare } = project();
+  declare({ name: "crew", model: "scripted:play.json", members: [{ name: "bob", prompt: "Wait." }] });
+  const started = await teams(["up", "team.json", "--yes", "--teammate-mode", "process", "--rec"]);
+  expect(started.code).toBe(0);
+  expect(started.err).toContain("bob is not recorded: it has no tmux pane.");
+  expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
+});
+
 it("up › starts a member in its own worktree, and a member that runs another program", async () => {
   const { place, teams, home, declare, up } = project();
   git(home, "init", "--quiet", "--initial-branch=main");
@@ -155,7 +164,9 @@ it("up › says what it did before a failure, and continues when it is called ag
     message: expect.stringMatching(
       /^eve could not be started: .* Started and still running: bob\.\nBefore that, team crew was created; 1 task was added\. All of that stays\.$/s,
     ),
-    hint: expect.stringContaining("To continue: teams up team.json --yes   to give up: teams kill crew"),
+    hint: expect.stringContaining(
+      "To continue, run the command again with --yes. To give up: teams kill crew",
+    ),
   });
   // status sees the task while its owner is not a member yet.
   expect((await teams(["status", "crew"])).code).toBe(0);

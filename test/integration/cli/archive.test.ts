@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import {
+  appendFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -15,7 +16,8 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
-import { teamRef } from "../../../src/team/ref.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { afterReading } from "../../support/files/around-reading.ts";
 import { type Cli, cliIn, inThisProcess } from "../../support/processes/in-process-cli.ts";
 
 /** Returns a CLI whose home has one team with a task and a message. */
@@ -60,6 +62,18 @@ describe("teams export and import", () => {
     expect([again.code, again.error().code]).toEqual([4, "TEAM_EXISTS"]);
     const third = await other(["import", "-", "--name", "other", "--unique", "--json"], { stdin: bytes });
     expect(third.json()).toMatchObject({ team: "other-2" });
+  });
+
+  it("say when the team kept writing during the export, also through a pipe", async () => {
+    const teams = await home();
+    const { config, journal } = teamRef(teamsHome(teams.env), "my-review").paths;
+    const write = (): void => {
+      appendFileSync(journal, "\n");
+      afterReading(config, write);
+    };
+    afterReading(config, write);
+    for (const words of [["export"], ["export", "-o", "-"]])
+      expect((await teams(words)).err).toContain("The team kept writing during the export");
   });
 
   it("name the rights of members that they drop, since the archive may come from elsewhere", async () => {

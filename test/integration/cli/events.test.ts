@@ -1,6 +1,12 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { TeamEvent } from "../../../src/schema/event.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
 async function team(): Promise<Cli> {
@@ -59,5 +65,30 @@ describe("teams events", () => {
       .split("\n")
       .map((text) => JSON.parse(text).type);
     expect(types).toEqual(["task", "message", "task"]);
+  });
+});
+
+const FOLLOWING = ["events -f", "inbox dev -f", "logs dev -f"];
+
+describe("a command that follows a team", () => {
+  it.each(FOLLOWING)("%s › ends when the team is deleted", async (words) => {
+    const teams = await team();
+    const ref = teamRef(teamsHome(teams.env), "review");
+    await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
+    await teams(["send", "dev", "hello"]);
+    const transcript = join(teams.directory, "dev.jsonl");
+    const message = { role: "assistant", content: [{ type: "text", text: "hello" }] };
+    writeFileSync(transcript, `${JSON.stringify({ type: "assistant", message })}\n`);
+    writeStatus(ref, "dev", statusOf({ process: deadProcess(), transcript }));
+    let out = "";
+    const following = teams(words.split(" "), {
+      onOut: (text) => {
+        out += text;
+      },
+    });
+    await eventually("the first output", () => out !== "");
+    await teams(["delete", "review", "--force"]);
+    const { code, err } = await following;
+    expect([code, err]).toEqual([3, expect.stringContaining("There is no team review.")]);
   });
 });

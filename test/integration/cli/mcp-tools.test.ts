@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { openRequest } from "../../../src/team/requests/requests.ts";
+import { openRequest, readAnswer } from "../../../src/team/requests/requests.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
 import { keepShown } from "../../../src/team-tools/mcp/list-requests.ts";
@@ -298,10 +298,24 @@ describe("teams mcp › AnswerRequest", () => {
     openRequest(ref, { ...plan, payload: { planContent: "Do it." } });
     const [asked] = await callTools(cli, [["AnswerRequest", { request_id: "plan-1" }]]);
     expect(asked).toMatchObject({ isError: true, text: expect.stringContaining("cannot show a form") });
+    expect(asked?.text).toContain("Ask the person to answer in the agent's pane");
     const [unknown] = await callTools(cli, [
       ["AnswerRequest", { request_id: "../../config", approve: true }],
     ]);
     expect(unknown).toMatchObject({ isError: true, text: expect.stringContaining("REQUEST_NOT_FOUND") });
+  });
+
+  it("takes no mode in which the teammate could not carry out its plan", async () => {
+    const cli = await crew();
+    const ref = teamRef(teamsHome(cli.env), "crew");
+    const plan = { id: "plan-1", kind: "plan" as const, from: "ada", summary: "a plan", at: 1 };
+    openRequest(ref, { ...plan, payload: { planContent: "Do it." } });
+    for (const mode of ["plan", "delegate"]) {
+      const given = { request_id: "plan-1", approve: true, mode };
+      const [refused] = await callTools(cli, [["AnswerRequest", given]]);
+      expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("mode") });
+      expect(readAnswer(ref, "plan-1")).toBeUndefined();
+    }
   });
 });
 

@@ -230,6 +230,15 @@ describe("teams mcp --config", () => {
     expect(out).toContain(`"Bearer ${token}"`);
   });
 
+  it("names the command that starts the HTTP server, with the options that the client's tools depend on", async () => {
+    const cli = await crew();
+    const words = ["mcp", "--as", "new@crew", "--config", "json", "--http", "7001"];
+    const joins = await cli([...words, "--join"]);
+    expect(joins.err).toContain("teams mcp --http 7001 --team crew --as new --join\n");
+    const bare = await cli([...AS_ADA, ...words.slice(3), "--without-inbox"]);
+    expect(bare.err).toContain("teams mcp --http 7001 --team crew --as ada --without-inbox\n");
+  });
+
   it("prints TOML with headers for codex, and refuses HTTP without a fixed port", async () => {
     const cli = await crew();
     const words = [...AS_ADA, "--config", "codex", "--http"];

@@ -328,6 +328,25 @@ describe("teams inbox", () => {
     expect(await inboxOf(teams, "dev", "--all")).toMatchObject([{ state: "done" }, { state: "bounced" }]);
   });
 
+  it("marks messages only after they are printed, so that an interruption loses none", async () => {
+    const teams = await teamOf("dev");
+    const isMarked = (): boolean =>
+      !/"read":\s*false/.test(readFileSync(refOf(teams).paths.inbox("dev"), "utf8"));
+    for (const flags of [[], ["-f"]]) {
+      await teams(["send", "dev", "news"]);
+      const stop = new AbortController();
+      const wasMarked: boolean[] = [];
+      const reading = teams(["inbox", "dev", "--unread", "--mark-read", "--json", ...flags], {
+        signal: stop.signal,
+        onOut: () => wasMarked.push(isMarked()),
+      });
+      await eventually("the message to be marked", isMarked);
+      stop.abort();
+      expect((await reading).out).toContain("news");
+      expect(wasMarked).toEqual([false]);
+    }
+  });
+
   it("-f --mark-read marks the messages that it prints", async () => {
     const teams = await teamOf("dev");
     await teams(["send", "dev", "before"]);
@@ -405,6 +424,19 @@ describe("teams wait", () => {
     const ended = await teams(["wait", "--timeout", "200", "--json"]);
     expect([ended.code, ended.error().code]).toEqual([1, "MODEL_ERROR"]);
     expect(ended.error().message).toBe("The last turn of dev failed: Not logged in.");
+  });
+
+  it.each(["--tasks", "--message"])("%s notes once which members cannot continue", async (condition) => {
+    const teams = await teamOf("dev", "rev");
+    await teams(["task", "add", "one"]);
+    const ref = refOf(teams);
+    await prepareRun(ref, ["dev", "rev"]);
+    writeStatus(ref, "dev", statusOf({ state: "needs-input", activity: "which branch?" }));
+    writeStatus(ref, "rev", statusOf({ process: deadProcess(), state: "running" }));
+    const { code, err } = await teams(["wait", condition, "--timeout", "0.2"]);
+    expect(code).toBe(5);
+    expect(err.split("dev is waiting for you: which branch?")).toHaveLength(2);
+    expect(err.split("rev has crashed: teams approvals")).toHaveLength(2);
   });
 
   it("exits with 130 when interrupted", async () => {

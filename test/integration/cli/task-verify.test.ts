@@ -147,6 +147,9 @@ test("task add --verify in an agent's shell › waits until a person has confirm
   await task(["done", "1"], IN_ADAS_SHELL);
   expect(existsSync(join(work, "ran"))).toBe(true);
   expect(await task(["update", "1", "--verify", ""])).toMatchObject({ verify: null, shown: "none" });
+  // The value of an option needs an = if it begins with a dash.
+  const dashed = await teams(["task", "add", "Check it", "--verify=-x"], IN_ADAS_SHELL);
+  expect(dashed.err).toContain("teams task update 2 --verify=-x\n");
 });
 
 test("task done › does not run a verify command that a deny rule of the owner's settings covers", async () => {

@@ -51,6 +51,18 @@ describe("a command whose operand and --team name two teams", () => {
   });
 });
 
+describe("an option that would have no effect", () => {
+  it.each([
+    ["run accepts --effort only with --cli.", "run --resume --team review --effort high go"],
+    ["resume accepts --now or --teammate-mode, not both.", "resume review --now --teammate-mode process"],
+  ])("is refused: %s", async (message, words) => {
+    const teams = cliIn();
+    await teams(["create", "review"]);
+    const refused = await teams([...words.split(" "), "--json"]);
+    expect(refused.error()).toMatchObject({ code: "INVALID_INPUT", message });
+  });
+});
+
 describe("teams create, ls and delete", () => {
   it("ls suggests a command when there is no team yet", async () => {
     const teams = cliIn();

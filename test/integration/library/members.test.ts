@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openTeam } from "../../../src/library/teams.ts";
 import type { Message } from "../../../src/library/values.ts";
+import { addSecrets } from "../../../src/os/redact.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import { openRequest, readAnswer } from "../../../src/team/requests/requests.ts";
@@ -107,6 +108,18 @@ describe("members in the library", () => {
     expect(JSON.parse(settings)).toMatchObject({ permissions: { allow: ["Bash(make)"] } });
     expect(await ada.approvals.list()).toEqual([]);
     expect(await codeOf(team.approvals.reject(permission.id))).toBe("ALREADY_ANSWERED");
+  });
+
+  it("get no secret in a message, and its sender gets a note", async () => {
+    const { options } = await withTwo();
+    addSecrets({ DEPLOY_TOKEN: "open sesame" });
+    const notes: string[] = [];
+    const team = await openTeam("crew", { ...options, onNote: (text) => notes.push(text) });
+    await team.send("ada", "it is open sesame");
+    await team.broadcast("it is open sesame");
+    await team.send("ada", "nothing of the kind");
+    const note = expect.stringContaining("A secret from your environment was replaced by [secret]");
+    expect(notes).toEqual([note, note]);
   });
 
   it("send as themselves, and their messages are found by sender, time and state", async () => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SpawnOptions } from "../../../src/library/options.ts";
+import { openTeam } from "../../../src/library/teams.ts";
 import type { TeamEvent } from "../../../src/library/values.ts";
 import { readMetadata } from "../../../src/schema/member-metadata.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
@@ -57,6 +58,27 @@ describe("a teammate that the library starts", () => {
     expect(readMetadata(member, "recording")).toBe(join(options.cwd, "casts"));
     expect(await codeOf(team.spawn("ada", start))).toBe("DUPLICATE_NAME");
     expect((await team.spawn("ada", { ...start, unique: true })).name).toBe("ada-2");
+  });
+
+  it("has notes if it will not answer, and if it is not recorded", async () => {
+    const { team, options } = await libraryTeam();
+    onTestFinished(async () => void (await team.delete({ force: true })));
+    const notesOf = async (name: string, key: string): Promise<readonly string[]> => {
+      const notes: string[] = [];
+      const keys = { ANTHROPIC_API_KEY: key, ANTHROPIC_AUTH_TOKEN: "", ANTHROPIC_BASE_URL: "" };
+      const env = { ...options.env, ...keys };
+      const crew = await openTeam("crew", { ...options, env, onNote: (text) => notes.push(text) });
+      await crew.spawn(name, { model: "scripted", teammateMode: "process", recording: true });
+      return notes;
+    };
+    expect(await notesOf("ada", "")).toEqual([
+      "ada is not recorded: it has no tmux pane.",
+      expect.stringMatching(/^No model is set up, and no playbook has a part for ada: it will not answer\./),
+    ]);
+    expect(await notesOf("ben", "sk-test")).toEqual([
+      "ben is not recorded: it has no tmux pane.",
+      expect.stringMatching(/^The built-in playbook has no part for ben: it will not answer\./),
+    ]);
   });
 
   it("leaves nothing if the signal ends its start", async () => {

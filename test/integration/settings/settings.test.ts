@@ -76,7 +76,8 @@ describe("teams settings", () => {
     const cli = cliIn();
     const notify =
       "curl -H 'Authorization: Bearer s-1' https://u:s-2@ntfy.example.com/x --token s-3 -d \"$1\"";
-    const hooks = { Stop: [{ hooks: [{ type: "command", command: "MY_TOKEN=s-4 ./check 'a b'" }] }] };
+    const commands = ["MY_TOKEN=s-4 ./check 'a b'", "curl -u me:s-5 -H 'X-Api-Key: s-6' -H 'Accept: text'"];
+    const hooks = { Stop: [{ hooks: commands.map((command) => ({ type: "command", command })) }] };
     write(cli, "home/settings.json", { hooks, teams: { notify } });
     const { settings } = (await cli(["settings", "--json"])).json<{
       settings: { hooks: typeof hooks; teams: { notify: string } };
@@ -84,7 +85,10 @@ describe("teams settings", () => {
     expect(settings.teams.notify).toBe(
       "curl -H 'Authorization: Bearer [secret]' https://[secret]@ntfy.example.com/x --token [secret] -d \"$1\"",
     );
-    expect(JSON.stringify(settings.hooks)).toContain("MY_TOKEN=[secret] ./check 'a b'");
+    expect(settings.hooks.Stop[0]?.hooks.map(({ command }) => command)).toEqual([
+      "MY_TOKEN=[secret] ./check 'a b'",
+      "curl -u [secret] -H 'X-Api-Key: [secret]' -H 'Accept: text'",
+    ]);
   });
 
   it("prints the schema with a description of each teams key, and defaults as in the documentation", async () => {

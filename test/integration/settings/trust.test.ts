@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repositoryOf } from "../../../src/git/repository.ts";
@@ -44,6 +44,19 @@ describe("teams trust (S70)", () => {
     expect((await cli(["trust", worktree, "--revoke"])).out).toBe(`${kept} is no longer trusted.\n`);
     expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([[], []]);
     expect((await cli(["trust", "--list"])).out).toBe("No directory is trusted.\n");
+  });
+
+  it("is revoked also for a directory that is gone, but not for the repository around it", async () => {
+    const cli = cliIn();
+    const { repo } = repository(cli.directory);
+    git(cli.directory, "init", "--quiet");
+    for (const directory of [".", "repo"]) await cli(["trust", directory]);
+    const kept = realpathSync(repo);
+    rmSync(repo, { recursive: true });
+    expect((await cli(["trust", "repo", "--revoke"])).out).toBe(`${kept} is no longer trusted.\n`);
+    const listed = (await cli(["trust", "--list", "--json"])).json();
+    expect(listed).toMatchObject({ directories: [{ directory: realpathSync(cli.directory) }] });
+    expect((await cli(["trust", "repo", "--revoke", "--json"])).error().code).toBe("INVALID_INPUT");
   });
 
   it("shows what an agent file sets, not only its length", async () => {

@@ -650,12 +650,18 @@ it("tool summaries › show recipients, dependencies and answers in words", asyn
       approve: true,
       request_id: "1",
     }),
+    shown("SendMessage", {
+      type: "plan_approval_response",
+      approve: false,
+      request_id: "plan_approval-1718000000000@ben@crew",
+    }),
     shown("SendMessage", { type: "shutdown_response", request_id: "1", approve: false, content: "no" }),
     shown("TaskUpdate", { taskId: "4", owner: "ann", addBlockedBy: ["1", "2"] }),
   ]).toEqual([
     "→ ann: greets",
     "asks ann to shut down",
     "approves the plan of ann",
+    "rejects the plan of ben",
     "refuses to shut down",
     "#4 → ann after #1 #2",
   ]);

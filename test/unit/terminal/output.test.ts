@@ -3,7 +3,7 @@ import { countOption, listOption, secondsOption, timeOption } from "../../../src
 import { TeamError } from "../../../src/errors.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
 import { line, safeStyler, visible } from "../../../src/terminal/output.ts";
-import { failureOf, report } from "../../../src/terminal/report-error.ts";
+import { exitOfResume, failureOf, report } from "../../../src/terminal/report-error.ts";
 import { statusLine } from "../../../src/terminal/status-line.ts";
 import { statusText } from "../../../src/terminal/status-text.ts";
 import { table } from "../../../src/terminal/table.ts";
@@ -307,5 +307,17 @@ describe("status texts", () => {
     };
     expect(text(0)).not.toContain("COST");
     expect(text(1.234, 0.001, 0)).toMatch(/COST.*m0 .*1\.5k +\$1\.23.*m1 .*<\$0\.01.*m2 +idle +1\.5k\s*$/s);
+  });
+});
+
+describe("exitOfResume", () => {
+  it.each([
+    ["alive", 0],
+    ["restarted", 0],
+    ["unknown", 0],
+    ["failed", 1],
+    ["down", 1],
+  ] as const)("is for a member that is %s: %i", (outcome, status) => {
+    expect(exitOfResume([{ outcome: "restarted" }, { outcome }])).toBe(status);
   });
 });

@@ -1,6 +1,6 @@
 import type { TaskFields } from "../../../team/tasks/task-fields.ts";
 import type { Output } from "../../../terminal/output.ts";
-import { operand } from "../../../text/shell-quote.ts";
+import { optionWords } from "../../../text/shell-quote.ts";
 
 /** Options of both `task add` and `task update`. */
 export const FIELD_OPTIONS = {
@@ -57,6 +57,6 @@ export function noteProposal(
 ): void {
   if (!verify) return;
   note(
-    `The verify command of task #${id} runs only after a person has confirmed it: teams task update ${id} --verify ${operand(verify)}`,
+    `The verify command of task #${id} runs only after a person has confirmed it: teams task update ${id} ${optionWords("--verify", verify)}`,
   );
 }

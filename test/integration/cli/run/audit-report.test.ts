@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { checkAudit, REPORT_MARK, reportCheck } from "../../../../src/cli/run/audit-report.ts";
+import { builtInNotes, checkAudit, REPORT_MARK, reportCheck } from "../../../../src/cli/run/audit-report.ts";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
@@ -16,6 +16,11 @@ it("reportCheck fails if the report is missing, from another run or by another a
   expect(check).not.toThrow();
   writeFileSync(report, "somebody else's");
   expect(check).toThrow(failure);
+});
+
+it("builtInNotes say that no model is set up only if there is none", () => {
+  expect(builtInNotes("", false, false)).toEqual([expect.stringMatching(/^No model is set up: /)]);
+  expect(builtInNotes("", false, true)).toEqual([expect.stringMatching(/^The built-in audit plays/)]);
 });
 
 it("checkAudit › names git's reason and advice for a repository that git refuses", async () => {

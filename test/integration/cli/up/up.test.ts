@@ -152,6 +152,12 @@ describe("teams up", () => {
     expect(existsSync(teams.root)).toBe(false);
   });
 
+  it("--dry-run names the lead and its goal", async () => {
+    const { up } = project({ ...TASKS, lead: { goal: "Ship it." } });
+    const { out } = await up(["--dry-run"], { env: { ANTHROPIC_API_KEY: "sk-test" } });
+    expect(out).toContain("\n> the lead: Ship it.\n");
+  });
+
   it("shows the differences from an existing team, and changes it only after a yes", async () => {
     const { up, write, teams } = project(TASKS);
     await up();
@@ -169,12 +175,13 @@ describe("teams up", () => {
       '+ task "Third"',
       "Open tasks that are not in team.json, so left as they are: #3.",
     ].join("\n");
-    const refused = await up(["--json"]);
+    // Its message has no colours, since programs read it.
+    const refused = await up(["--json"], { env: { FORCE_COLOR: "1" } });
     expect(refused.code).toBe(4);
     expect(refused.error()).toMatchObject({
       code: "TEAM_EXISTS",
       message: `crew already exists, and differs from team.json:\n${difference}\nNothing was changed.`,
-      hint: "To make the changes: teams up team.json --yes   to preview them: --dry-run",
+      hint: "To make the changes, run the command again with --yes; to preview them, with --dry-run.",
     });
     const declined = await up([], { terminal: true, stdin: "n\n" });
     expect(declined).toMatchObject({
@@ -418,6 +425,15 @@ describe("trust in a team file", () => {
       err: expect.stringContaining("team.json is not trusted; nothing was done."),
     });
     expect((await up([], { terminal: true, stdin: "y\n" })).code).toBe(0);
+  });
+
+  it("is asked for below all fields, a screen at a time: a long list cannot hide one", async () => {
+    const wide = { ...ADA, permissionMode: "acceptEdits" };
+    const members = Array.from({ length: 30 }, (_, i) => ({ ...wide, name: `ada-${i}` }));
+    const { up } = project({ ...TASKS, members });
+    const asked = await up([], { terminal: true, stdin: "n\n" });
+    expect(asked.out).toMatch(/ more lines: Enter shows the next ones, n refuses\. $/);
+    expect(asked.err).toContain("team.json is not trusted; nothing was done.");
   });
 
   it("cannot be given by an agent", async () => {

@@ -225,6 +225,18 @@ describe("ApprovalsView", () => {
     await v.awaitAndRead("r1");
   });
 
+  it("goes back from an answered request to the one before it, also from the newest", async () => {
+    const requests = [request("r1"), request("r2"), request("r3")];
+    const v = await view(requests);
+    v.shown.push("h");
+    await v.awaitAndRead("r3");
+    requests.pop();
+    await v.shown.reload();
+    v.shown.push("h");
+    await eventually("another request", () => v.shown.shown?.details.id !== "r3");
+    expect(v.shown.shown?.details.id).toBe("r2");
+  });
+
   it("answers a question with choices by its default on y", async () => {
     const question = { kind: "question", question: "Port?", choices: ["80", "8080"] } as const;
     const v = await view([request("r1", question)]);
