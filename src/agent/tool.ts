@@ -65,6 +65,8 @@ export interface ToolContext {
 
 export interface ToolResult {
   readonly content: string;
+  /** Texts of a person or a hook about the call. The model reads them after the content, even if that is truncated. */
+  readonly notes?: readonly string[];
   readonly isError?: boolean;
   readonly data?: unknown;
   /** Shown in a pane instead of the content, because JSON is hard to read. */

@@ -36,6 +36,8 @@ export interface ToolCallResults {
 
 /** Maximum characters of a result for the model. A longer result is truncated with a note. */
 const MAX_TOOL_RESULT = 100_000;
+/** Maximum characters of a note with a result. */
+const MAX_NOTE = 20_000;
 
 const NOT_RUN = "Not run: the turn was interrupted before this call.";
 const INTERRUPTED_CALL = "Interrupted before it finished.";
@@ -216,14 +218,15 @@ async function callWithHooks(call: PermittedCall, run: ToolRunOptions): Promise<
       isError: true,
     };
   const result = await permitAndExecute(made, run, before);
-  const response = { content: result.content, is_error: result.isError === true };
+  const { notes = [] } = result;
+  const response = { content: [result.content, ...notes].join("\n\n"), is_error: result.isError === true };
   const aboutResult = { ...about, tool_input: made.use.input, tool_response: response };
   const after = await hooks?.run("PostToolUse", aboutResult, signal, ...names);
   const changed =
     made === call ? [] : [`A hook changed the call; it ran with ${JSON.stringify(made.use.input)}`];
   const hookText = after?.stopped === undefined ? [] : [`A hook says: ${after.stopped}`];
-  const content = [result.content, ...changed, ...hookText].join("\n\n");
-  return { ...result, content, endTurn: after?.endsAgent === true || result.endTurn === true };
+  const endTurn = after?.endsAgent === true || result.endTurn === true;
+  return { ...result, notes: [...notes, ...changed, ...hookText], endTurn };
 }
 
 function withChangedInput(
@@ -242,10 +245,12 @@ function ignoredNote(tool: AnyTool, input: unknown): string {
   return `\n\n${tool.name} ignored these unknown keys of your input: ${ignored.join(", ")}. Known keys: ${known}.`;
 }
 
-/** @param note follows the content even if that is truncated */
-function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, note: string): ToolResultBlock {
+/** @param ignored follows the content even if that is truncated, as the notes do */
+function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, ignored: string): ToolResultBlock {
   const { data, display, change } = result;
-  const content = cutText(result.content, MAX_TOOL_RESULT, cutNote) + note;
+  const text = cutText(result.content, MAX_TOOL_RESULT, cutNote);
+  const notes = (result.notes ?? []).map((note) => cutText(note, MAX_NOTE, cutNote));
+  const content = [text, ...notes].join("\n\n") + ignored;
   return {
     type: "tool_result",
     toolUseId: use.id,

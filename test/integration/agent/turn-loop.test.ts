@@ -226,6 +226,31 @@ describe("Agent.run", () => {
     expect(resultsOf(ada.messages)[0]).toMatch(/^x{100000}\n… \(150000 more/);
   });
 
+  test("keeps the notes of a person and of a hook with a truncated tool result", async () => {
+    const long = tool("Long", async () => ({ content: "x".repeat(250_000) }), {
+      access: () => ({ kind: "external" }),
+    });
+    const command = "echo 'read the rest' >&2; exit 2";
+    const hooks = new Hooks({
+      setting: hooksSetting.parse({ PostToolUse: [{ hooks: [{ type: "command", command }] }] }),
+      sessionId: "s1",
+      cwd,
+      env: ENV,
+      onNotice: () => undefined,
+    });
+    const ask = async () => ({ allowed: true, note: "only this once" });
+    const ada = agent({
+      turns: [{ tools: [{ name: "Long", input: {} }] }],
+      tools: [long],
+      hooks,
+      allow: { mode: () => "default", ask },
+    });
+    await ada.run(input("x"), never);
+    expect(resultsOf(ada.messages)[0]).toMatch(
+      /^x{100000}\n… \(150000 more.*\)\n\nNote with the permission: only this once\n\nA hook says: read the rest$/,
+    );
+  });
+
   test("fails a turn after 500 model calls", async () => {
     const again = tool("Again", async () => ({ content: "" }));
     let calls = 0;
