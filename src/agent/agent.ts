@@ -293,7 +293,7 @@ class ConversationAgent implements Agent {
   }
 }
 
-/** Removes the data of a result. Only playbooks read it, and it is as long as the result itself. */
+/** Removes the data of a result. Only playbooks and recordings read it, and it is as long as the result itself. */
 function withoutData({ data: _, ...block }: ToolResultBlock): ToolResultBlock {
   return block;
 }

@@ -13,7 +13,7 @@ export type ToolResultBlock = {
   /** The text that the model reads. */
   readonly content: string;
   readonly isError: boolean;
-  /** The result as a value, for playbooks (`{{name.path}}`); never sent to a server. */
+  /** The result as a value, for playbooks (`{{name.path}}`) and recordings; never sent to a server. */
   readonly data?: unknown;
   /** The call and its result as shown to the user instead of JSON; never sent to a server. */
   readonly shown?: {
@@ -131,7 +131,7 @@ export interface Model {
   readonly name: string;
   /** Maximum tokens of one request including its answer. Undefined: conversations have no limit and are never compacted. */
   readonly window?: number;
-  /** Whether the model reads the `data` of tool results; for other models `data` is not kept. */
+  /** Whether the model, or its recorder, reads the `data` of tool results; for other models `data` is not kept. */
   readonly readsData?: boolean;
   /** Returns the cost of one call in US dollars; undefined if the price is unknown. */
   cost?(usage: TokenCount): number | undefined;

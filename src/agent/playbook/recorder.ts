@@ -29,6 +29,8 @@ interface RecorderOptions {
 export function recordingModel(model: Model, { run, record, clock = systemClock }: RecorderOptions): Model {
   return {
     ...model,
+    // The data of a TaskCreate has the id of the task.
+    readsData: true,
     async *stream(request, signal) {
       const asked = clock.now();
       let answeredAt: number | undefined;
