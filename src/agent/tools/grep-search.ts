@@ -63,16 +63,24 @@ export async function searchWithRipgrep(
     ...(multiline ? ["--multiline", "--multiline-dotall"] : []),
     ...["--regexp", pattern, "--", path],
   ];
-  const { code, stdout, stderr, failure } = await run("rg", args, { env, signal });
+  const { code, signal: endedBy, stdout, stderr, failure } = await run("rg", args, { env, signal });
   signal.throwIfAborted();
   if (failure === "not-found") return undefined;
   const problem = stderr.replace(UNREAD, "").trim();
   if (code === 2 && stdout === "" && problem !== "") return { problem };
-  if (failure === "output-limit") gaps?.add("there are more matches than can be read; narrow the search");
+  // For example, the system had no memory left.
+  if (failure === undefined && endedBy !== undefined)
+    return { problem: `The search failed: ripgrep was ended by ${endedBy}. Search a smaller directory.` };
+  const lines = stdout.split("\n");
+  if (failure === "output-limit") {
+    gaps?.add("there are more matches than can be read; narrow the search");
+    // The last line is incomplete.
+    lines.pop();
+  }
   // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
   const filter = <T>(items: readonly T[], pathOf: (item: T) => string): readonly T[] | undefined =>
     isFile(path) ? items : matchingItems(items, (item) => relative(path, pathOf(item)), query);
-  const matches = filter(stdout.split("\n").flatMap(readRipgrepLine), ({ file }) => String(file));
+  const matches = filter(lines.flatMap(readRipgrepLine), ({ file }) => String(file));
   const unread = [...stderr.matchAll(UNREAD)].map(([, named = ""]) => named);
   const files = filter(unread.filter(isKnownFile), (file) => file);
   if (matches === undefined || files === undefined) return { problem: SLOW_GLOB };

@@ -118,6 +118,23 @@ test.each([
   );
 });
 
+test("Grep › fails if a signal ends ripgrep, and does not say that nothing matches", async () => {
+  withProgram("rg", "kill -KILL $$");
+  const content = "The search failed: ripgrep was ended by SIGKILL. Search a smaller directory.";
+  expect(await grepTool.execute({ pattern: "TODO" }, context)).toMatchObject({ content, isError: true });
+});
+
+test("Grep › shows the complete matches if ripgrep finds more than can be read", async () => {
+  const data = { path: { text: join(cwd, "a.txt") }, lines: { text: "TODO" }, line_number: 1 };
+  const match = JSON.stringify({ type: "match", data });
+  // The limit of 64 MiB cuts the second line, which then ends as a complete one would.
+  const cut = `printf '{"type":"match"'; head -c 70000000 /dev/zero | tr '\\0' '}'`;
+  withProgram("rg", `echo '${match}'; ${cut}`);
+  expect(await answerOf(grepTool, { pattern: "TODO" })).toBe(
+    "a.txt\n(there are more matches than can be read; narrow the search)",
+  );
+});
+
 test("SearchGaps › names five paths, and the number of the others", () => {
   const gaps = new SearchGaps();
   for (let i = 1; i <= 7; i += 1) gaps.addUnreadable(`/w/${i}`);
