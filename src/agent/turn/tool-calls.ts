@@ -1,14 +1,13 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { type Clock, pause } from "../../os/clock.ts";
 import { MAX_NESTING } from "../../schema/guards/nesting.ts";
-import { firstIssue, parseWithMessages } from "../../schema/zod-helpers.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { errorResult } from "../model/messages.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
 import { inputProblem } from "../model/unusable-input.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
-import { describedKeys, ignoredKeys } from "../tools/tool-specs.ts";
+import { ignoredNotes, parseCallInput } from "../tools/tool-specs.ts";
 import type { CallRights } from "./permission.ts";
 import { type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
@@ -133,19 +132,16 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   const unusable = inputProblem(use.input);
   if (unusable === "too deep") return refuseCall(use, run, TOO_DEEP_INPUT);
   if (unusable !== undefined) return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
-  const ignored = ignoredNote(tool, use.input);
-  const parsed = parseWithMessages(tool.input, use.input);
-  if (!parsed.success) {
-    const { path, message } = firstIssue(parsed.error);
-    const problem = `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`;
-    return refuseCall(use, run, problem + ignored);
-  }
+  const ignored = ignoredNotes(tool, use.input);
+  const parsed = parseCallInput(tool, use.input);
+  if ("problem" in parsed) return refuseCall(use, run, [parsed.problem, ...ignored].join("\n\n"));
   const started = run.clock.now();
   const onOutput = (tail: string): void => run.emit({ type: "tool_output", id: use.id, tail });
   const context = { ...run.context(use.id), onOutput };
   let result: ToolResult;
-  const summary = tool.summary(parsed.data);
-  const path = tool.summaryPath?.(parsed.data);
+  const { input } = parsed;
+  const summary = tool.summary(input);
+  const path = tool.summaryPath?.(input);
   run.emit({
     type: "tool_started",
     id: use.id,
@@ -154,12 +150,12 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
     ...(path === undefined ? {} : { path }),
   });
   try {
-    const work = callWithHooks({ tool, input: parsed.data, use, context }, run);
+    const work = callWithHooks({ tool, input, use, context }, run);
     result = await abandonAfterInterrupt(work, run.signal);
   } catch (error) {
     result = { content: run.signal.aborted ? INTERRUPTED_CALL : failureText(error), isError: true };
   }
-  const block = blockOf(use, result, summary, ignored);
+  const block = blockOf(use, { ...result, notes: [...(result.notes ?? []), ...ignored] }, summary);
   run.emit({
     type: "tool_ended",
     id: use.id,
@@ -237,20 +233,11 @@ function withChangedInput(
   return parsed.success ? { ...call, input: parsed.data, use: { ...call.use, input } } : undefined;
 }
 
-/** Names the input keys that the tool does not know, so that the model can repeat the call with the right ones. */
-function ignoredNote(tool: AnyTool, input: unknown): string {
-  const ignored = ignoredKeys(tool, input);
-  if (ignored.length === 0) return "";
-  const known = describedKeys(tool).join(", ") || "none";
-  return `\n\n${tool.name} ignored these unknown keys of your input: ${ignored.join(", ")}. Known keys: ${known}.`;
-}
-
-/** @param ignored follows the content even if that is truncated, as the notes do */
-function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, ignored: string): ToolResultBlock {
+function blockOf(use: ToolUseBlock, result: ToolResult, summary: string): ToolResultBlock {
   const { data, display, change } = result;
   const text = cutText(result.content, MAX_TOOL_RESULT, cutNote);
   const notes = (result.notes ?? []).map((note) => cutText(note, MAX_NOTE, cutNote));
-  const content = [text, ...notes].join("\n\n") + ignored;
+  const content = [text, ...notes].join("\n\n");
   return {
     type: "tool_result",
     toolUseId: use.id,

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { expect, it, onTestFinished } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { serveTools } from "../../../src/agent/mcp/serve-tools.ts";
 import type { AnyTool } from "../../../src/agent/tool.ts";
 import { createSocketDirectory, listenLocally } from "../../../src/os/net/local-server.ts";
@@ -47,7 +47,7 @@ async function served(): Promise<{
   };
 }
 
-it("served tools › redact secrets and control characters, and survive lines that are not messages", async () => {
+it("served tools › redact secrets and control characters, explain wrong inputs, and survive lines that are not messages", async () => {
   addSecrets({ SERVED_API_KEY: SECRET });
   const { send, next, problems } = await served();
   const info = {
@@ -62,9 +62,17 @@ it("served tools › redact secrets and control characters, and survive lines th
   expect(await next()).toMatchObject({ id: null, error: { code: -32700, message: "A line is not JSON." } });
   send("x".repeat(5 * 1024 * 1024));
   expect(await next()).toMatchObject({ id: null, error: { code: -32700 } });
-  const params = { name: "Greet", arguments: { name: "ada" } };
-  send(JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
-  const { result } = (await next()) as { result: { content: { text: string }[] } };
-  expect(result.content[0]?.text).toBe('Hello {"name":"ada"} [secret]');
+  const call = async (given: object): Promise<string | undefined> => {
+    const params = { name: "Greet", arguments: given };
+    send(JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
+    const { result } = (await next()) as { result: { content: { text: string }[] } };
+    return result.content[0]?.text;
+  };
+  expect(await call({ name: "ada" })).toBe('Hello {"name":"ada"} [secret]');
   expect(problems).toHaveLength(2);
+  const ignored = "Greet ignored these unknown keys of your input: who. Known keys: name.";
+  expect(await call({ name: "ada", who: "bob" })).toBe(`Hello {"name":"ada"} [secret]\n\n${ignored}`);
+  expect(await call({ who: "ada" })).toBe(
+    `Wrong input for Greet: name: Invalid input: expected string, received undefined\n\n${ignored}`,
+  );
 });
