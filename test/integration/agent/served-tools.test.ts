@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { expect, it, onTestFinished } from "vitest";
 import * as z from "zod/mini";
@@ -75,4 +76,13 @@ it("served tools › redact secrets and control characters, explain wrong inputs
   expect(await call({ who: "ada" })).toBe(
     `Wrong input for Greet: name: Invalid input: expected string, received undefined\n\n${ignored}`,
   );
+});
+
+it("served tools › end at a signal, even if the client reads no more answers", async () => {
+  const streams = { bytesIn: () => new PassThrough(), bytesOut: () => new Promise<void>(() => undefined) };
+  const call = async () => ({ content: "never called" });
+  const end = new AbortController();
+  const ended = serveTools({ tools: () => [greet], call }, streams, end.signal, () => undefined);
+  end.abort();
+  expect(await ended).toBeUndefined();
 });
