@@ -274,19 +274,18 @@ class ConversationAgent implements Agent {
       emit: this.emit,
       clock: this.clock,
       betweenTools: betweenTools ?? (async () => "go"),
-      context: (toolUseId) => ({
+      context: {
         cwd,
         env,
         passSecrets: this.options.passSecrets,
         signal,
-        toolUseId,
         seenFiles: this.seenFiles,
         planFile: permissions.planFile,
         background: this.background,
         snapshot,
         sessionVariables: this.options.sessionVariables,
         sandbox: this.options.sandbox,
-      }),
+      },
     });
     this.conversation.addUserContent(this.model.readsData ? ran.results : ran.results.map(withoutData));
     return ran;

@@ -42,7 +42,6 @@ export interface ToolContext {
   readonly passSecrets?: readonly string[] | undefined;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
-  readonly toolUseId: string;
   /** Called with the last part of the output of a running command. */
   readonly onOutput?: ((tail: string) => void) | undefined;
   /** Files that this agent has read, with their mtime: for the read-before-write check. */

@@ -71,7 +71,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
       return failed(`The working directory ${context.cwd} no longer exists; nothing was run.`);
     }
     if (run_in_background) return runInBackground(command, context, timeout);
-    const output = new CommandOutput(context.cwd, context.toolUseId, secretsOf(context.env));
+    const output = new CommandOutput(context.cwd, secretsOf(context.env));
     const end = await runInShell(command, context, {
       timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
       onOutput: (stream, bytes) => {

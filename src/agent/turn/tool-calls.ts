@@ -20,7 +20,7 @@ interface ToolRunOptions extends CallRights {
   /** Hooks before and after each call. */
   readonly hooks?: Hooks | undefined;
   readonly clock: Clock;
-  readonly context: (toolUseId: string) => ToolContext;
+  readonly context: ToolContext;
   readonly betweenTools: () => Promise<"go" | "stop">;
 }
 
@@ -83,7 +83,7 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRunOption
 /** Gives a call a separate signal: Node reports a leak if many parallel calls listen to one signal. */
 function withOwnSignal(run: ToolRunOptions): ToolRunOptions {
   const signal = AbortSignal.any([run.signal]);
-  return { ...run, signal, context: (id) => ({ ...run.context(id), signal }) };
+  return { ...run, signal, context: { ...run.context, signal } };
 }
 
 /** Runs at most {@link MAX_PARALLEL} items at the same time. Results keep the order of the items. */
@@ -137,7 +137,7 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   if ("problem" in parsed) return refuseCall(use, run, [parsed.problem, ...ignored].join("\n\n"));
   const started = run.clock.now();
   const onOutput = (tail: string): void => run.emit({ type: "tool_output", id: use.id, tail });
-  const context = { ...run.context(use.id), onOutput };
+  const context = { ...run.context, onOutput };
   let result: ToolResult;
   const { input } = parsed;
   const summary = tool.summary(input);

@@ -38,7 +38,6 @@ function bash(
     cwd,
     env,
     signal,
-    toolUseId: "toolu_1",
     seenFiles: new Map(),
     background: new BackgroundTasks({ cwd, secrets: [] }),
     ...context,
@@ -248,9 +247,7 @@ describe("Bash tool", () => {
   });
 
   test("truncates the text at 30,000 characters and keeps the whole output in a private file", async () => {
-    const { content, data } = await bash("head -c 200000 /dev/zero | tr '\\0' x; echo end", {
-      toolUseId: `u${process.pid}`,
-    });
+    const { content, data } = await bash("head -c 200000 /dev/zero | tr '\\0' x; echo end");
     const file = /whole output is in (\S+)\)$/.exec(content)?.[1] ?? "";
     try {
       expect(content.slice(0, 30_001)).toMatch(/^x{30000}\n/);
@@ -260,6 +257,15 @@ describe("Bash tool", () => {
       expect(data).toMatchObject({ exitCode: 0 });
     } finally {
       rmSync(join(file, "../.."), { recursive: true, force: true });
+    }
+  });
+
+  test("keeps the whole outputs of two calls in different files", async () => {
+    onTestFinished(() => rmSync(dirname(outputDirectory(cwd)), { recursive: true, force: true }));
+    for (const letter of ["x", "y"]) {
+      const { content } = await bash(`head -c 40000 /dev/zero | tr '\\0' ${letter}`);
+      const file = /whole output is in (\S+)\)$/.exec(content)?.[1] ?? "";
+      expect(readFileSync(file, "utf8")).toBe(letter.repeat(40_000));
     }
   });
 
@@ -282,7 +288,7 @@ describe("Bash tool", () => {
   test("redacts secrets in the output file, even if they arrive in pieces (S75)", async () => {
     env = { ...env, SOME_TOKEN: "hunter2-hunter2" };
     const command = "head -c 40000 /dev/zero | tr '\\0' x; printf %s hunter2-; sleep 0.05; echo hunter2";
-    const { content } = await bash(`${command}; echo; ${command}`, { toolUseId: `w${process.pid}` });
+    const { content } = await bash(`${command}; echo; ${command}`);
     const file = /whole output is in (\S+)\)$/.exec(content)?.[1] ?? "";
     onTestFinished(() => rmSync(join(file, "../.."), { recursive: true, force: true }));
     const x = "x".repeat(40_000);
@@ -290,7 +296,7 @@ describe("Bash tool", () => {
   });
 
   test("keeps at most 100,000 characters of output as data", async () => {
-    const { data } = await bash("yes | head -c 3000000", { toolUseId: `v${process.pid}` });
+    const { data } = await bash("yes | head -c 3000000");
     rmSync(dirname(outputDirectory(cwd)), {
       recursive: true,
       force: true,
