@@ -1,5 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
-import { type Clock, pause } from "../../os/clock.ts";
+import { pause, steadyNow } from "../../os/clock.ts";
 import { MAX_NESTING } from "../../schema/guards/nesting.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { Hooks } from "../hooks/hooks.ts";
@@ -19,7 +19,6 @@ interface ToolRunOptions extends CallRights {
   readonly isOffered: (tool: AnyTool) => boolean;
   /** Hooks before and after each call. */
   readonly hooks?: Hooks | undefined;
-  readonly clock: Clock;
   readonly context: ToolContext;
   readonly betweenTools: () => Promise<"go" | "stop">;
 }
@@ -135,7 +134,7 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   const ignored = ignoredNotes(tool, use.input);
   const parsed = parseCallInput(tool, use.input);
   if ("problem" in parsed) return refuseCall(use, run, [parsed.problem, ...ignored].join("\n\n"));
-  const started = run.clock.now();
+  const startedAt = steadyNow();
   const onOutput = (tail: string): void => run.emit({ type: "tool_output", id: use.id, tail });
   const context = { ...run.context, onOutput };
   let result: ToolResult;
@@ -164,7 +163,7 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
     ...(result.display === undefined ? {} : { display: result.display }),
     ...(result.change === undefined ? {} : { change: result.change }),
     isError: block.isError,
-    ms: run.clock.now() - started,
+    ms: Math.round(steadyNow() - startedAt),
   });
   return { block, ...(result.endTurn === true ? { endedBy: tool.name } : {}) };
 }
