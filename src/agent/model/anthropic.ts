@@ -24,9 +24,6 @@ export interface AnthropicOptions {
   readonly baseUrl?: string;
   /** The model's context window and prices. */
   readonly facts?: ModelFacts;
-  /** Maximum tokens of one answer. */
-  readonly maxTokens?: number;
-  readonly fetch?: typeof fetch;
   /** The environment that names the proxies. Without it, no proxy is used. */
   readonly env?: Env;
   /** Returns a number from 0 to 1, for the jitter of delays. */
@@ -37,7 +34,8 @@ export interface AnthropicOptions {
 }
 
 const ANTHROPIC_URL = "https://api.anthropic.com";
-const DEFAULT_MAX_TOKENS = 32_000;
+/** Maximum tokens of one answer. A server with a lower limit names it in an error. */
+const MAX_ANSWER_TOKENS = 32_000;
 /** Largest share of a window for an answer: servers count `max_tokens` towards the window. */
 const ANSWER_SHARE = 1 / 4;
 /**
@@ -50,7 +48,7 @@ const IDLE_TIMEOUT_MS = 300_000;
 export function anthropicModel(options: AnthropicOptions): Model {
   const { model, facts = {}, random = Math.random, sleep = pause, clock = systemClock } = options;
   const { window = USUAL_WINDOW } = facts;
-  let { maxTokens = Math.min(DEFAULT_MAX_TOKENS, Math.floor(window * ANSWER_SHARE)) } = options;
+  let maxTokens = Math.min(MAX_ANSWER_TOKENS, Math.floor(window * ANSWER_SHARE));
   let client: Promise<Anthropic> | undefined;
   return {
     name: model,
@@ -96,13 +94,7 @@ function answerLimit(message: string): number | undefined {
   return limit === undefined ? undefined : Number(limit);
 }
 
-async function connect({
-  apiKey,
-  authToken,
-  baseUrl,
-  fetch,
-  env = {},
-}: AnthropicOptions): Promise<Anthropic> {
+async function connect({ apiKey, authToken, baseUrl, env = {} }: AnthropicOptions): Promise<Anthropic> {
   const { Anthropic } = await import("@anthropic-ai/sdk");
   if (!apiKey && !authToken && baseUrl === undefined) {
     throw new ModelError(
@@ -128,7 +120,7 @@ async function connect({
     maxRetries: 0,
     // The SDK must not write its log to the pane.
     logLevel: "off",
-    fetch: fetch ?? httpFetch(IDLE_TIMEOUT_MS, env),
+    fetch: httpFetch(IDLE_TIMEOUT_MS, env),
   });
 }
 
