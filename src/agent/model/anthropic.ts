@@ -158,7 +158,7 @@ async function* tryOnce(
     if (!answer.begun && isJson(response)) throw new ModelError("invalid_request", NO_STREAM);
     if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut off.");
   } catch (error) {
-    const failure = failureOf(error, clock.now(), client.baseURL);
+    const failure = failureOf(error, clock.now(), client.baseURL, answer.begun);
     return { ...failure, hasText, usage: answer.begun ? answer.tokens : undefined };
   }
   yield {
@@ -213,7 +213,12 @@ const STREAM_ERRORS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-function failureOf(thrown: unknown, now: number, server: string): Omit<Failure, "hasText" | "usage"> {
+function failureOf(
+  thrown: unknown,
+  now: number,
+  server: string,
+  hasBegun: boolean,
+): Omit<Failure, "hasText" | "usage"> {
   if (thrown instanceof ModelError) return { error: thrown, retryAfterMs: undefined, shouldRetry: undefined };
   const { status: httpStatus, headers, error: body } = thrown as ApiErrorLike;
   const type = String(body?.error?.type ?? "");
@@ -224,8 +229,8 @@ function failureOf(thrown: unknown, now: number, server: string): Omit<Failure, 
   const isUnknown = status === 404 && server !== ANTHROPIC_URL && message !== NO_API;
   const where = kind === "auth" ? WHERE_KEYS_ARE : isUnknown ? WHERE_THE_SERVER_IS : "";
   const what = where === "" ? message : message.replace(/\.$/, "");
-  const text =
-    status === undefined ? `The model's server did not answer: ${message}` : `${status} ${what}${where}`;
+  const unanswered = `The model's server ${hasBegun ? "began to answer, but failed" : "did not answer"}: ${message}`;
+  const text = status === undefined ? unanswered : `${status} ${what}${where}`;
   const advice = headers?.get("x-should-retry");
   return {
     error: new ModelError(kind, text, status, { cause: thrown, limit: tokenLimit(message) }),
