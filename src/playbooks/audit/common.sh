@@ -59,7 +59,7 @@ has_commits() {
   git rev-parse --quiet --verify 'HEAD^{commit}' >/dev/null 2>&1
 }
 
-# Prints the name of each file once for each commit that touched it. Merges are not counted.
+# Prints the name of each file once for each commit that touched it. Merges are not counted. Fails if git cannot read a commit.
 # $1: "true" for names in plain ASCII with everything else escaped, else "false".
 touched_files() {
   has_commits || return 0

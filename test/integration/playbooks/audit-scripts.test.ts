@@ -283,6 +283,20 @@ describe("audit history", () => {
   });
 });
 
+test.each([
+  ["history", ""],
+  ["touched", "'the largest file: a'"],
+])("audit %s › stops if git cannot read a commit, and prints no wrong figure", (name, argument) => {
+  for (const content of ["1\n", "2\n"]) {
+    put({ a: content });
+    commit();
+  }
+  const tree = git("rev-parse", "HEAD~1^{tree}").trim();
+  rmSync(join(repo, ".git", "objects", tree.slice(0, 2), tree.slice(2)));
+  const command = `sh '${join(SCRIPTS, `${name}.sh`)}' ${argument} 2>&1 || true`;
+  expect(shell(command)).toMatch(/(^|\n)audit: stopped: git cannot read all commits\.$/);
+});
+
 test("audit scripts › report zero figures for an empty repository and for one without commits", () => {
   expect(figure("inventory", "Tracked files")).toBe("0");
   expect(figure("largest", "Largest file")).toBe("none");
@@ -409,7 +423,7 @@ test("audit scripts › leave no temporary files", () => {
   commit();
   const scratch = join(top, "scratch");
   mkdirSync(scratch);
-  for (const name of ["inventory", "largest", "history", "todo", "tests"]) {
+  for (const name of ["inventory", "largest", "history", "todo", "tests", "touched"]) {
     script(name, [], repo, { ...ENV, TMPDIR: scratch });
   }
   expect(shell(`ls -A '${scratch}'`)).toBe("");
