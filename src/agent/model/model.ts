@@ -74,6 +74,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ConversationMessage[];
   readonly tools: readonly ToolSpec[];
+  /** The request asks for a summary of the conversation: its answer is not part of the conversation. */
+  readonly isForSummary?: true;
   /** Forbids tool calls. The tools are still sent, since without them the server's prompt cache would not match. */
   readonly toolless?: true;
   /** Absolute path of the plan file in plan mode: `{{plan_file}}`. */

@@ -24,7 +24,7 @@ interface RecorderOptions {
 
 /**
  * Wraps a model and records each complete message as a turn of a playbook. Interrupted and failed calls are left out,
- * since a replay need not fail again.
+ * since a replay need not fail again, and so are summaries, since a playbook has no window.
  */
 export function recordingModel(model: Model, { run, record, clock = systemClock }: RecorderOptions): Model {
   return {
@@ -37,7 +37,7 @@ export function recordingModel(model: Model, { run, record, clock = systemClock 
       for await (const event of model.stream(request, signal)) {
         // The delay ends with the first text: a playbook streams its texts at its own pace.
         if (event.type === "text" || event.type === "message") answeredAt ??= clock.now();
-        if (event.type === "message") {
+        if (event.type === "message" && !request.isForSummary) {
           const delayMs = Math.max(0, (answeredAt ?? asked) - asked);
           record(turnOf(request, event, { run, delayMs }));
         }

@@ -10,6 +10,7 @@ import type { AgentEvent } from "../../../../src/agent/events.ts";
 import { anthropicModel } from "../../../../src/agent/model/anthropic.ts";
 import { type Model, ModelError } from "../../../../src/agent/model/model.ts";
 import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
+import { recordingModel } from "../../../../src/agent/playbook/recorder.ts";
 import type { Tool } from "../../../../src/agent/tool.ts";
 import { expectValidRequest } from "../../../support/assertions/valid-request.ts";
 import {
@@ -290,6 +291,20 @@ describe("compaction near the end of the context window", () => {
     expect((await ada.run(input("again"), never)).outcome).toBe("completed");
     expect(ada.messages.length).toBeLessThan(before);
   });
+});
+
+test("compaction of a recorded agent › is no turn of the playbook", async () => {
+  await serve(20_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
+  const said: (string | undefined)[] = [];
+  const facts = { window: 20_000 };
+  const model = recordingModel(anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts }), {
+    run: { cwd: join(home, "work"), team: "crew", secrets: [] },
+    record: ({ say: text }) => said.push(text),
+  });
+  const ada = agent({ model });
+  for (let i = 0; i < 10; i += 1) await ada.run(input("y".repeat(8_000)), never);
+  expect(events.map(({ type }) => type)).toContain("compacted");
+  expect(said).toEqual(Array.from({ length: 10 }, () => "fine"));
 });
 
 describe("compaction with an unusable summary", () => {
