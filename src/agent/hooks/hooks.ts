@@ -73,7 +73,7 @@ export class Hooks {
   }
 
   /**
-   * Runs the hooks of an event in parallel. Never rejects: a failed hook gives a notice.
+   * Runs the hooks of an event in parallel; none after an interrupt. Never rejects: a failed hook gives a notice.
    * @param input for stdin, in addition to the fields of all events
    * @param subjects texts for their matchers: the names of a tool, or an agent's type
    */
@@ -84,7 +84,7 @@ export class Hooks {
     ...subjects: readonly string[]
   ): Promise<HookOutcome> {
     const commands = this.#commands(event, subjects);
-    if (commands.length === 0) return { outputs: new Map() };
+    if (commands.length === 0 || signal.aborted) return { outputs: new Map() };
     const { sessionId, transcript, cwd } = this.#options;
     const fields = {
       session_id: sessionId,
