@@ -1,11 +1,12 @@
 import type { Client, Tool as Described } from "@modelcontextprotocol/client";
 import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
+import { isNestedTooDeeply } from "../../schema/guards/nesting.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import type { AnyTool } from "../tool.ts";
 import { CALL_TIMEOUT, type ConnectOptions, connect, startLimitOf, withinStartLimit } from "./connect.ts";
 import { type ListedTools, listTools } from "./list-tools.ts";
-import { mcpTool } from "./mcp-tool.ts";
+import { mcpTool, mcpToolName } from "./mcp-tool.ts";
 
 export interface McpOptions extends ConnectOptions {
   /** Called once for each unavailable server. */
@@ -31,8 +32,8 @@ const MAX_TOOLS = 200;
 const MAX_SCHEMA = 50_000;
 /** The keys of an input that a model's server accepts. It refuses every request that offers a tool with another key. */
 const ACCEPTED_KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
-/** Maximum characters of a key in a message to a person. */
-const MAX_KEY = 80;
+/** Maximum characters of a name or a key in a message to a person. */
+const MAX_SHOWN = 80;
 
 /** Connects to all servers in parallel and lists their tools. A failed server is reported and left out; the others still work. */
 export async function connectServers(options: McpOptions): Promise<McpServers> {
@@ -55,15 +56,14 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   const connected = connections.filter((connection) => connection !== undefined);
   const tools = new Map<string, AnyTool>();
   for (const connection of connected) {
+    const call = connection.call.bind(connection);
     for (const name of connection.listed.malformed)
       options.onLeftOut(connection.name, name, "its description is invalid");
     for (const [i, described] of connection.listed.tools.entries()) {
-      const tool = mcpTool(connection.name, described, (name, input, signal) =>
-        connection.call(name, input, signal),
-      );
-      const reason = leaveOutReason(described, i, tools.has(tool.name));
-      if (reason === undefined) tools.set(tool.name, tool);
-      else options.onLeftOut(connection.name, described.name, reason);
+      const name = mcpToolName(connection.name, described.name);
+      const reason = leaveOutReason(described, i, tools.has(name));
+      if (reason === undefined) tools.set(name, mcpTool(connection.name, described, call));
+      else options.onLeftOut(connection.name, shortened(described.name, MAX_SHOWN), reason);
       if (i === MAX_TOOLS) break;
     }
   }
@@ -79,9 +79,10 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
 function leaveOutReason({ inputSchema }: Described, place: number, isNamed: boolean): string | undefined {
   if (place >= MAX_TOOLS) return `the server has more than ${MAX_TOOLS} tools, and the rest are left out`;
   if (isNamed) return "another tool has the same name";
+  if (isNestedTooDeeply(inputSchema)) return "its input schema is nested too deeply";
   const key = Object.keys(inputSchema.properties ?? {}).find((name) => !ACCEPTED_KEY.test(name));
   if (key !== undefined)
-    return `a model's server refuses the key ${JSON.stringify(shortened(key, MAX_KEY))} of its input`;
+    return `a model's server refuses the key ${JSON.stringify(shortened(key, MAX_SHOWN))} of its input`;
   return JSON.stringify(inputSchema).length > MAX_SCHEMA
     ? `its input schema has more than ${MAX_SCHEMA} characters`
     : undefined;

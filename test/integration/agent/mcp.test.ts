@@ -105,6 +105,7 @@ describe("connectServers with a stdio server", () => {
       ["odd", "bad", "its description is invalid"],
       ["odd", "(unnamed)", "its description is invalid"],
       ["odd", "since", 'a model\'s server refuses the key "StartTime>" of its input'],
+      ["odd", "deep", "its input schema is nested too deeply"],
     ]);
     expect(await call("mcp__odd__good", {})).toMatchObject({ content: "It goes." });
   });
