@@ -4,7 +4,7 @@ import { ignoredNotes, parseCallInput, toolSpecs } from "../tools/tool-specs.ts"
 import { cleanResult } from "./clean-result.ts";
 import { type ByteStreams, serveLines } from "./line-transport.ts";
 
-export interface ServedTools {
+interface ServedTools {
   /** The tools that are offered now. */
   tools(): readonly AnyTool[];
   /** Called when the client has listed the tools. */
