@@ -203,6 +203,6 @@ function askForSummary(
     ...(again ? { toolless: true as const } : {}),
   };
   return streamAnswer(model, next, signal, (event) => {
-    if (event.type === "throttled") emit(event);
+    if (event.type === "throttled" || event.type === "model_called") emit(event);
   });
 }

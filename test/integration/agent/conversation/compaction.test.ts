@@ -127,6 +127,7 @@ describe("compaction near the end of the context window", () => {
     expect(next).toContain(`request ${asked + 1} `);
     expect(next).not.toContain("request 1 ");
     expect(events.map(({ type }) => type)).toContain("compacted");
+    expect(events.filter(({ type }) => type === "model_called")).toHaveLength(api.requests.length);
     // The summary is not shown as text of the agent.
     expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).not.toContain(
       "SUMMARY",
