@@ -9,6 +9,7 @@ import { pathStat } from "../../os/files/user-files.ts";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
 import { terminalVariables } from "../../os/process/no-terminal.ts";
 import { secretsOf, withoutModelCredentials } from "../../os/redact.ts";
+import type { WrappedProgram } from "../../os/sandbox/sandbox.ts";
 import { joinedLines } from "../../text/line-ends.ts";
 import { revealHiddenInCommand } from "../../text/terminal-text.ts";
 import { TOO_MANY_TASKS } from "../background/background-tasks.ts";
@@ -137,9 +138,23 @@ async function runInShell(
   // Not every system has bash.
   const sh = plainShell("sh", { ...own, BASH_ENV: undefined }, variables);
   if (sandbox !== undefined) return runInSandbox(command, [shell, sh], sandbox, options);
-  const end = await runCommandGroup(shell.file, shell.args(command), options);
+  const end = await runEndable(shell.file, shell.args(command), options);
   if (end.failure !== "not-started" || end.systemCode === TOO_LONG) return end;
-  return runCommandGroup(sh.file, sh.args(command), options);
+  return runEndable(sh.file, sh.args(command), options);
+}
+
+/** Runs a program. @throws Error if it must be ended, and cannot be */
+async function runEndable(
+  file: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<CommandEnd> {
+  try {
+    return await runCommandGroup(file, args, options);
+  } catch (error) {
+    const message = `The command could not be ended, and may still run: ${messageOf(error)}`;
+    throw new Error(message, { cause: error });
+  }
 }
 
 /** Makes git ignore a bare repository that the command itself may create. Git before 2.38 ignores the setting. */
@@ -162,12 +177,16 @@ async function runInSandbox(
   const { env, cwd } = options;
   const shell = findProgram(first.file, env) === undefined ? sh : first;
   const program = { file: shell.file, args: shell.args(command) };
+  let wrapped: WrappedProgram;
   try {
-    const { file, args, env: own, startPrewarmed } = await sandbox.wrap({ ...program, env }, cwd);
-    return await runCommandGroup(file, args, { ...options, env: own, startPrewarmed });
+    wrapped = await sandbox.wrap({ ...program, env }, cwd);
   } catch (error) {
     const message = `the sandbox does not work (${messageOf(error)})`;
     return { code: undefined, signal: undefined, failure: "not-started", message };
+  }
+  const { file, args, env: own, startPrewarmed } = wrapped;
+  try {
+    return await runEndable(file, args, { ...options, env: own, startPrewarmed });
   } finally {
     sandbox.refresh();
   }
