@@ -129,7 +129,7 @@ export type ModelEvent =
  * AbortError once `signal` aborts. Between calls it keeps no state that the messages do not show.
  */
 export interface Model {
-  /** The name as the user wrote it (`sonnet`, `scripted`, an id). */
+  /** The id by which its server knows the model, or `scripted`. Changes if a fallback model takes its place. */
   readonly name: string;
   /** Maximum tokens of one request including its answer. Undefined: conversations have no limit and are never compacted. */
   readonly window?: number;
