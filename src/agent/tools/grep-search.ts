@@ -48,6 +48,8 @@ export async function search(query: GrepQuery, context: GrepContext): Promise<Gr
   return (await searchWithRipgrep(query, context)) ?? searchWithoutRipgrep(query, context);
 }
 
+const MORE_MATCHES = "there are more matches than can be read; narrow the search";
+
 /** Matches ripgrep's message about a file or directory that it cannot read, unless it was removed meanwhile. */
 const UNREAD = /^(?:rg: )?(.+?): (?:IO error for operation on .+: )?[^:]+ \(os error (?!2\))\d+\)$/gm;
 
@@ -73,7 +75,7 @@ export async function searchWithRipgrep(
     return { problem: `The search failed: ripgrep was ended by ${endedBy}. Search a smaller directory.` };
   const lines = stdout.split("\n");
   if (failure === "output-limit") {
-    gaps?.add("there are more matches than can be read; narrow the search");
+    gaps?.add(MORE_MATCHES);
     // The last line is incomplete.
     lines.pop();
   }
@@ -141,6 +143,8 @@ function matchingItems<T>(
 const FILE_TIMEOUT_MS = 2000;
 /** Files between two checks for an interruption. */
 const BATCH = 100;
+/** Maximum characters of all matches: as many as are read of ripgrep's output. */
+const MAX_FOUND = 64 * 1024 * 1024;
 
 export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
   const pattern = compile(query);
@@ -149,10 +153,15 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
   const files = isFile(query.path) ? [query.path] : await filesBelow(query, { ...context, gaps });
   if (files === undefined) return { problem: SLOW_GLOB };
   const matches: GrepMatch[] = [];
+  let characters = 0;
   const within = timeLimit(FILE_TIMEOUT_MS);
   for (const [i, file] of files.entries()) {
     if (i % BATCH === 0) await pause(0, context.signal);
     context.signal.throwIfAborted();
+    if (characters > MAX_FOUND) {
+      gaps.add(MORE_MATCHES);
+      break;
+    }
     const text = readableText(file, gaps);
     if (text === undefined) continue;
     let found: readonly GrepMatch[];
@@ -162,9 +171,17 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
       return { problem: `${failureOn(file, error)} No results are shown.` };
     }
     // Appended one by one: a push with too many arguments fails.
-    for (const match of found) matches.push(match);
+    for (const match of found) {
+      characters += match.text.length;
+      matches.push({ ...match, text: copyOf(match.text) });
+    }
   }
   return { matches };
+}
+
+/** Copies a part of a text: the part itself would keep the whole text of its file in memory. */
+function copyOf(part: string): string {
+  return Buffer.from(part).toString();
 }
 
 function failureOn(file: string | Buffer, error: unknown): string {

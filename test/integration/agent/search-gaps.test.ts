@@ -134,6 +134,17 @@ test("Grep › shows the complete matches if ripgrep finds more than can be read
   );
 });
 
+test("searchWithoutRipgrep › stops at 64 MiB of matches, and reports it", async () => {
+  const line = `${"x".repeat(1_023)}\n`;
+  for (const name of ["b.txt", "c.txt", "d.txt"]) writeFileSync(join(cwd, name), line.repeat(25_000));
+  writeFileSync(join(cwd, "e.txt"), "x\n");
+  const gaps = new SearchGaps();
+  const query = { pattern: "x", path: cwd, ignoreCase: false, multiline: false };
+  const outcome = await searchWithoutRipgrep(query, { ...context, gaps });
+  expect("matches" in outcome && outcome.matches.length).toBe(75_000);
+  expect(gaps.notes(String)).toEqual(["(there are more matches than can be read; narrow the search)"]);
+});
+
 test("SearchGaps › names five paths, and the number of the others", () => {
   const gaps = new SearchGaps();
   for (let i = 1; i <= 7; i += 1) gaps.addUnreadable(`/w/${i}`);
