@@ -141,8 +141,8 @@ function matchingItems<T>(
 
 /** Time limit in milliseconds for one file; stops catastrophic backtracking. */
 const FILE_TIMEOUT_MS = 2000;
-/** Files between two checks for an interruption. */
-const BATCH = 100;
+/** Maximum files, and characters in them, between two checks for an interruption: the agent does nothing else meanwhile. */
+const BATCH = { files: 100, characters: 8 * 1024 * 1024 };
 /** Maximum characters of all matches: as many as are read of ripgrep's output. */
 const MAX_FOUND = 64 * 1024 * 1024;
 
@@ -153,17 +153,22 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
   const files = isFile(query.path) ? [query.path] : await filesBelow(query, { ...context, gaps });
   if (files === undefined) return { problem: SLOW_GLOB };
   const matches: GrepMatch[] = [];
-  let characters = 0;
+  let matched = 0;
+  let unchecked = 0;
   const within = timeLimit(FILE_TIMEOUT_MS);
   for (const [i, file] of files.entries()) {
-    if (i % BATCH === 0) await pause(0, context.signal);
+    if (i % BATCH.files === 0 || unchecked > BATCH.characters) {
+      await pause(0, context.signal);
+      unchecked = 0;
+    }
     context.signal.throwIfAborted();
-    if (characters > MAX_FOUND) {
+    if (matched > MAX_FOUND) {
       gaps.add(MORE_MATCHES);
       break;
     }
     const text = readableText(file, gaps);
     if (text === undefined) continue;
+    unchecked += text.length;
     let found: readonly GrepMatch[];
     try {
       found = within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text));
@@ -172,7 +177,7 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
     }
     // Appended one by one: a push with too many arguments fails.
     for (const match of found) {
-      characters += match.text.length;
+      matched += match.text.length;
       matches.push({ ...match, text: copyOf(match.text) });
     }
   }

@@ -145,6 +145,25 @@ test("searchWithoutRipgrep › stops at 64 MiB of matches, and reports it", asyn
   expect(gaps.notes(String)).toEqual(["(there are more matches than can be read; narrow the search)"]);
 });
 
+test("searchWithoutRipgrep › can be interrupted between two large files", async () => {
+  const line = `${"y".repeat(1_023)}\n`;
+  for (const name of ["b.txt", "c.txt"]) writeFileSync(join(cwd, name), line.repeat(10_000));
+  const turn = new AbortController();
+  class InterruptedInB extends SearchGaps {
+    #calls = 0;
+
+    override unlessUnreadable<T>(path: string | Buffer, action: () => T): T | undefined {
+      if (String(path).endsWith("b.txt")) this.#calls += 1;
+      // The first call looks at the file, the second reads it. The interrupt arrives as soon as the search waits.
+      if (this.#calls === 2) queueMicrotask(() => turn.abort());
+      return super.unlessUnreadable(path, action);
+    }
+  }
+  const query = { pattern: "x", path: cwd, ignoreCase: false, multiline: false };
+  const own = { env: context.env, signal: turn.signal, gaps: new InterruptedInB() };
+  await expect(searchWithoutRipgrep(query, own)).rejects.toThrow();
+});
+
 test("SearchGaps › names five paths, and the number of the others", () => {
   const gaps = new SearchGaps();
   for (let i = 1; i <= 7; i += 1) gaps.addUnreadable(`/w/${i}`);
