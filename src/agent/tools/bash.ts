@@ -9,7 +9,6 @@ import { pathStat } from "../../os/files/user-files.ts";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
 import { terminalVariables } from "../../os/process/no-terminal.ts";
 import { secretsOf, withoutModelCredentials } from "../../os/redact.ts";
-import type { WrappedProgram } from "../../os/sandbox/sandbox.ts";
 import { joinedLines } from "../../text/line-ends.ts";
 import { revealHiddenInCommand } from "../../text/terminal-text.ts";
 import { TOO_MANY_TASKS } from "../background/background-tasks.ts";
@@ -177,17 +176,16 @@ async function runInSandbox(
   const { env, cwd } = options;
   const shell = findProgram(first.file, env) === undefined ? sh : first;
   const program = { file: shell.file, args: shell.args(command) };
-  let wrapped: WrappedProgram;
   try {
-    wrapped = await sandbox.wrap({ ...program, env }, cwd);
-  } catch (error) {
-    const message = `the sandbox does not work (${messageOf(error)})`;
-    return { code: undefined, signal: undefined, failure: "not-started", message };
-  }
-  const { file, args, env: own, startPrewarmed } = wrapped;
-  try {
+    const wrapped = await sandbox.wrap({ ...program, env }, cwd).catch((error: unknown) => ({
+      problem: `the sandbox does not work (${messageOf(error)})`,
+    }));
+    if ("problem" in wrapped)
+      return { code: undefined, signal: undefined, failure: "not-started", message: wrapped.problem };
+    const { file, args, env: own, startPrewarmed } = wrapped;
     return await runEndable(file, args, { ...options, env: own, startPrewarmed });
   } finally {
+    // Also after a failure of the sandbox: without a new search, it would fail for the next command, too.
     sandbox.refresh();
   }
 }

@@ -269,6 +269,20 @@ describe("Bash tool", () => {
     }
   });
 
+  test("refreshes a sandbox that failed, since it may work for the next command", async () => {
+    let refreshed = 0;
+    const sandbox = {
+      wrap: () => Promise.reject(new Error("a directory is gone")),
+      refresh: () => {
+        refreshed += 1;
+      },
+      controls: () => false,
+    };
+    const { content } = await bash("echo x > made", { sandbox });
+    expect(content).toContain("nothing was run: the sandbox does not work (a directory is gone)");
+    expect([existsSync(join(cwd, "made")), refreshed]).toEqual([false, 1]);
+  });
+
   test("reports that the whole output could not be kept, without failing the command", async () => {
     const inTheWay = dirname(outputDirectory(cwd));
     mkdirSync(scratchDirectory(), { recursive: true, mode: 0o700 });
