@@ -284,15 +284,16 @@ describe("audit history", () => {
 });
 
 test.each([
-  ["history", ""],
-  ["touched", "'the largest file: a'"],
-])("audit %s › stops if git cannot read a commit, and prints no wrong figure", (name, argument) => {
+  ["history", "HEAD~1^{tree}", ""],
+  ["touched", "HEAD~1^{tree}", "'the largest file: a'"],
+  ["touched", "HEAD~1", "'the largest file: a'"],
+])("audit %s › stops if git cannot read %s, and prints no wrong figure", (name, missing, argument) => {
   for (const content of ["1\n", "2\n"]) {
     put({ a: content });
     commit();
   }
-  const tree = git("rev-parse", "HEAD~1^{tree}").trim();
-  rmSync(join(repo, ".git", "objects", tree.slice(0, 2), tree.slice(2)));
+  const object = git("rev-parse", missing).trim();
+  rmSync(join(repo, ".git", "objects", object.slice(0, 2), object.slice(2)));
   const command = `sh '${join(SCRIPTS, `${name}.sh`)}' ${argument} 2>&1 || true`;
   expect(shell(command)).toMatch(/(^|\n)audit: stopped: git cannot read all commits\.$/);
 });
