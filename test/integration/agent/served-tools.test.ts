@@ -8,6 +8,7 @@ import { serveTools } from "../../../src/agent/mcp/serve-tools.ts";
 import type { AnyTool } from "../../../src/agent/tool.ts";
 import { createSocketDirectory, listenLocally } from "../../../src/os/net/local-server.ts";
 import { addSecrets } from "../../../src/os/redact.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const SECRET = "sk-served-tools-0123456789";
 
@@ -79,10 +80,16 @@ it("served tools › redact secrets and control characters, explain wrong inputs
 });
 
 it("served tools › end at a signal, even if the client reads no more answers", async () => {
-  const streams = { bytesIn: () => new PassThrough(), bytesOut: () => new Promise<void>(() => undefined) };
+  let isServing = false;
+  const bytesOut = (): Promise<void> => {
+    isServing = true;
+    return new Promise(() => undefined);
+  };
+  const streams = { bytesIn: () => new PassThrough(), bytesOut };
   const call = async () => ({ content: "never called" });
   const end = new AbortController();
   const ended = serveTools({ tools: () => [greet], call }, streams, end.signal, () => undefined);
+  await eventually("the start of the server", () => isServing);
   end.abort();
   expect(await ended).toBeUndefined();
 });
