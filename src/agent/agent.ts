@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../os/clock.ts";
+import type { Clock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
@@ -74,6 +74,7 @@ export interface AgentOptions {
   readonly betweenTools?: () => Promise<"go" | "stop">;
   /** Called before each call of the model, with the conversation on the disk. It may wait. `stop` ends the turn there. */
   readonly beforeCall?: (signal: AbortSignal) => Promise<"go" | "stop">;
+  /** The time of background tasks. */
   readonly clock?: Clock;
 }
 
@@ -133,7 +134,6 @@ class ConversationAgent implements Agent {
   readonly restoredKeys: readonly string[];
   private readonly conversation: Conversation;
   private readonly options: AgentOptions;
-  private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
   private readonly seenFiles = new Map<string, number>();
   private readonly background: BackgroundTasks;
@@ -144,7 +144,6 @@ class ConversationAgent implements Agent {
     const { transcript, model } = options;
     this.options = options;
     this.model = model;
-    this.clock = options.clock ?? systemClock;
     const secrets = secretsOf(options.env);
     this.emit = maskEvents(options.onEvent, secrets);
     this.background = new BackgroundTasks({
@@ -152,7 +151,7 @@ class ConversationAgent implements Agent {
       secrets,
       onEnd: options.onTaskEnd,
       onChange: options.onBackgroundChange,
-      clock: this.clock,
+      clock: options.clock,
     });
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
@@ -272,28 +271,26 @@ class ConversationAgent implements Agent {
       hooks,
       signal,
       emit: this.emit,
-      clock: this.clock,
       betweenTools: betweenTools ?? (async () => "go"),
-      context: (toolUseId) => ({
+      context: {
         cwd,
         env,
         passSecrets: this.options.passSecrets,
         signal,
-        toolUseId,
         seenFiles: this.seenFiles,
         planFile: permissions.planFile,
         background: this.background,
         snapshot,
         sessionVariables: this.options.sessionVariables,
         sandbox: this.options.sandbox,
-      }),
+      },
     });
     this.conversation.addUserContent(this.model.readsData ? ran.results : ran.results.map(withoutData));
     return ran;
   }
 }
 
-/** Removes the data of a result. Only playbooks read it, and it is as long as the result itself. */
+/** Removes the data of a result. Only playbooks and recordings read it, and it is as long as the result itself. */
 function withoutData({ data: _, ...block }: ToolResultBlock): ToolResultBlock {
   return block;
 }

@@ -25,8 +25,8 @@ export type AgentEvent =
       readonly costUsd: number;
       readonly ms: number;
     }
-  /** The oldest part of the conversation is being summarised. */
-  | { readonly type: "compacting" /** A person asked for it. */; readonly isAsked: boolean }
+  /** The oldest part of the conversation is being summarised. `isAsked`: a person asked for it. */
+  | { readonly type: "compacting"; readonly isAsked: boolean }
   /** The conversation was compacted. Sizes are estimated tokens. */
   | {
       readonly type: "compacted";

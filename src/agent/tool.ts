@@ -42,7 +42,6 @@ export interface ToolContext {
   readonly passSecrets?: readonly string[] | undefined;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
-  readonly toolUseId: string;
   /** Called with the last part of the output of a running command. */
   readonly onOutput?: ((tail: string) => void) | undefined;
   /** Files that this agent has read, with their mtime: for the read-before-write check. */
@@ -65,6 +64,8 @@ export interface ToolContext {
 
 export interface ToolResult {
   readonly content: string;
+  /** Texts of a person or a hook about the call. The model reads them after the content, even if that is truncated. */
+  readonly notes?: readonly string[];
   readonly isError?: boolean;
   readonly data?: unknown;
   /** Shown in a pane instead of the content, because JSON is hard to read. */

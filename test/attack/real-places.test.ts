@@ -138,7 +138,6 @@ async function output(command: string): Promise<string> {
       cwd: project,
       env: { PATH: process.env.PATH, HOME: join(top, "home"), ...GIT_IDENTITY },
       signal: new AbortController().signal,
-      toolUseId: "toolu_1",
       seenFiles: new Map(),
       background: new BackgroundTasks({ cwd: project, secrets: [] }),
     },

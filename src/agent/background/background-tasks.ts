@@ -85,7 +85,7 @@ interface BackgroundOptions {
   readonly onEnd?: ((notice: TaskNotice) => void) | undefined;
   /** Called with all known tasks when one starts or ends. */
   readonly onChange?: ((tasks: readonly TaskFacts[]) => void) | undefined;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Maximum tasks that run at once: each is a process or a working model, and a runaway loop is stopped early. */

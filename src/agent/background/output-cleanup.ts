@@ -19,7 +19,8 @@ export function oldOutputs(now: number, scratch = scratchDirectory()): string[] 
     .map((place) => join(scratch, place, "tasks"))
     .filter((tasks) => entryOf(dirname(tasks))?.isDirectory() && entryOf(tasks)?.isDirectory())
     .flatMap((tasks) => listDir(tasks).map((name) => join(tasks, name)))
-    .filter((path) => path.endsWith(".output") && ageOf(path, now) > RETENTION_MS);
+    // A directory of this name is not ours, and cannot be removed as a file.
+    .filter((path) => path.endsWith(".output") && entryOf(path)?.isFile() && ageOf(path, now) > RETENTION_MS);
 }
 
 /** Removes output files, and the directories that become empty. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
@@ -34,9 +34,12 @@ export class OutputFile {
   private isThere = false;
   private taken = 0;
 
-  /** @param room maximum characters of the file */
-  constructor(cwd: string, toolUseId: string, secrets: readonly string[], room = MAX_CHARACTERS) {
-    this.path = outputPath(cwd, toolUseId);
+  /**
+   * @param id of this output alone; the id of a call is not, because some servers count the calls of each answer
+   * @param room maximum characters of the file
+   */
+  constructor(cwd: string, id: string, secrets: readonly string[], room = MAX_CHARACTERS) {
+    this.path = join(outputDirectory(cwd), `${id}.output`);
     this.room = room;
     this.masks = { stdout: redactStream(secrets), stderr: redactStream(secrets) };
   }
@@ -105,6 +108,19 @@ export class OutputFile {
   }
 }
 
+/** Returns a new file for the output of a command or a tool. */
+export function newOutputFile(cwd: string, secrets: readonly string[]): OutputFile {
+  return new OutputFile(cwd, randomUUID(), secrets);
+}
+
+/** Writes a whole text to a new file. */
+export function saveOutput(cwd: string, text: string, secrets: readonly string[]): OutputFile {
+  const file = newOutputFile(cwd, secrets);
+  file.add("stdout", text);
+  file.end();
+  return file;
+}
+
 /** Sweeps old outputs. A failure must not prevent this output from being written. */
 function sweep(): void {
   try {
@@ -122,12 +138,6 @@ export function outputDirectory(cwd: string): string {
   const place = cwd.replaceAll("/", "-");
   const isPlain = place.length <= 200 && !cwd.includes("-");
   return join(scratchDirectory(), isPlain ? place : `${textStart(place, 180)}-${hash(cwd)}`, "tasks");
-}
-
-/** Returns `<output directory>/<id>.output`; an unusual id, which comes from a server, is hashed first. */
-function outputPath(cwd: string, id: string): string {
-  const name = /^[A-Za-z0-9_-]{1,100}$/.test(id) ? id : hash(id);
-  return join(outputDirectory(cwd), `${name}.output`);
 }
 
 function hash(text: string): string {

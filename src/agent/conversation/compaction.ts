@@ -196,8 +196,13 @@ function askForSummary(
   const focus = asked === undefined || asked.focus === "" ? [] : [keepAboveAll(asked.focus)];
   const text = [ASK_FOR_SUMMARY, ...focus, ...(again ? [ASK_AGAIN] : [])].join("\n\n");
   const messages: ConversationMessage[] = [...head, { role: "user", content: [{ type: "text", text }] }];
-  const next = { ...request, messages, ...(again ? { toolless: true as const } : {}) };
+  const next: ModelRequest = {
+    ...request,
+    messages,
+    isForSummary: true,
+    ...(again ? { toolless: true as const } : {}),
+  };
   return streamAnswer(model, next, signal, (event) => {
-    if (event.type === "throttled") emit(event);
+    if (event.type === "throttled" || event.type === "model_called") emit(event);
   });
 }

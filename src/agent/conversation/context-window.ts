@@ -34,29 +34,35 @@ const MIN_LIMIT = 1_000;
 /** Keeps a conversation within its model's window. */
 export class ContextWindow {
   readonly #options: ContextWindowOptions;
-  /** Maximum tokens of one request; undefined if unlimited. */
-  #size: number | undefined;
+  /** Window sizes learned from servers, by model: while the account's limit lasts, another model may take the place of this one. */
+  readonly #learnedSizes = new Map<string, number>();
 
   constructor(options: ContextWindowOptions) {
     this.#options = options;
-    const { window: size, name } = options.model;
     const { learnedWindow: learned } = options.conversation;
-    this.#size = learned?.model === name ? Math.min(size ?? Number.POSITIVE_INFINITY, learned.tokens) : size;
+    if (learned !== undefined) this.#learnedSizes.set(learned.model, learned.tokens);
+  }
+
+  /** Maximum tokens of one request; undefined if unlimited. */
+  get #size(): number | undefined {
+    const { window: size, name } = this.#options.model;
+    const learned = this.#learnedSizes.get(name);
+    return learned === undefined ? size : Math.min(size ?? Number.POSITIVE_INFINITY, learned);
   }
 
   /** The window size learned from the server, if it differs from the model's. */
   get #learned(): LearnedWindow | undefined {
-    const { window: size, name } = this.#options.model;
-    return this.#size === undefined || this.#size === size ? undefined : { model: name, tokens: this.#size };
+    const { window, name } = this.#options.model;
+    const size = this.#size;
+    return size === undefined || size === window ? undefined : { model: name, tokens: size };
   }
 
   /** Whether the conversation must be compacted before the next call. */
   get isNearlyFull(): boolean {
     const { conversation } = this.#options;
+    const size = this.#size;
     // A freshly compacted conversation is not compacted again: the server decides whether it fits.
-    return (
-      this.#size !== undefined && !conversation.isCompact && this.#length() > compactionThreshold(this.#size)
-    );
+    return size !== undefined && !conversation.isCompact && this.#length() > compactionThreshold(size);
   }
 
   /**
@@ -68,7 +74,8 @@ export class ContextWindow {
     const [counted, estimated] = [this.#length(), this.#estimate()];
     const sent = counted < estimated * MIN_PLAUSIBLE_SHARE ? estimated : counted;
     const named = limit !== undefined && limit >= MIN_LIMIT ? limit : undefined;
-    this.#size = Math.min(known, named ?? Math.floor(Math.min(known, sent) * SHRINK_FACTOR));
+    const size = Math.min(known, named ?? Math.floor(Math.min(known, sent) * SHRINK_FACTOR));
+    this.#learnedSizes.set(this.#options.model.name, size);
   }
 
   /** Records that the window was full in the middle of an answer. If the estimate was lower, the window is smaller than known. */

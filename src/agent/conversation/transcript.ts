@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { fileAccessError, isSystemError } from "../../errors.ts";
-import { type Clock, systemClock } from "../../os/clock.ts";
+import { systemClock } from "../../os/clock.ts";
 import { ensureDir, fileSize, readFrom, truncateFile } from "../../os/files/fs.ts";
 import { appendLines } from "../../os/files/lines.ts";
 import { redactValue } from "../../os/redact.ts";
@@ -85,7 +85,6 @@ interface TranscriptOptions {
   readonly sessionId: string;
   /** Values that are redacted in every line (`secretsOf`). */
   readonly secrets?: readonly string[];
-  readonly clock?: Clock;
 }
 
 const FORMAT = 1;
@@ -137,7 +136,7 @@ const COMPACTED = '\n{"type":"compacted"';
  * while writing. Adds an error result to each tool call without a result, so that the conversation stays valid.
  */
 export function openTranscript(path: string, options: TranscriptOptions): Transcript {
-  const { sessionId, secrets = [], clock = systemClock } = options;
+  const { sessionId, secrets = [] } = options;
   const { restored, end } = restore(path);
   let exists = end !== undefined;
   /** The size of the file without an incomplete write; undefined after a successful write. */
@@ -155,7 +154,7 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
     sessionId,
     restored,
     append(entry) {
-      const at = new Date(clock.now()).toISOString();
+      const at = new Date(systemClock.now()).toISOString();
       if (!exists) {
         ensureDir(dirname(path));
         write({ type: "session", version: FORMAT, sessionId, at });

@@ -16,7 +16,7 @@ export interface Assignment {
 }
 
 /** A text without NUL, or the value of a variable. */
-export type ValuePart = string | { readonly variable: string };
+type ValuePart = string | { readonly variable: string };
 
 export interface ReadAssignments {
   readonly assignments: readonly Assignment[];

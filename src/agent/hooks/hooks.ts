@@ -1,7 +1,7 @@
 import { messageOf } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
-import { type CommandEnd, runCommandGroup } from "../../os/process/command-group.ts";
+import { runCommandGroup } from "../../os/process/command-group.ts";
 import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
@@ -73,7 +73,7 @@ export class Hooks {
   }
 
   /**
-   * Runs the hooks of an event in parallel. Never rejects: a failed hook gives a notice.
+   * Runs the hooks of an event in parallel; none after an interrupt. Never rejects: a failed hook gives a notice.
    * @param input for stdin, in addition to the fields of all events
    * @param subjects texts for their matchers: the names of a tool, or an agent's type
    */
@@ -84,7 +84,7 @@ export class Hooks {
     ...subjects: readonly string[]
   ): Promise<HookOutcome> {
     const commands = this.#commands(event, subjects);
-    if (commands.length === 0) return { outputs: new Map() };
+    if (commands.length === 0 || signal.aborted) return { outputs: new Map() };
     const { sessionId, transcript, cwd } = this.#options;
     const fields = {
       session_id: sessionId,
@@ -123,9 +123,9 @@ export class Hooks {
           ...{ cwd, env, input, timeoutMs, signal },
           onOutput: (stream, bytes) => output[stream].add(bytes),
           onStarted: (pid) => onStarted?.(event, pid),
-        });
+        }).catch((error: unknown) => failed("not-ended", error));
       },
-      (error: unknown) => notStarted(messageOf(error)),
+      (error: unknown) => failed("not-started", error),
     );
     const redacted = (head: OutputHead): string => redactText(head.text, this.#secrets);
     const { isTruncated } = output.stdout;
@@ -180,8 +180,8 @@ function asGuard(result: HookResult): HookResult {
   return { kind: "stopped continuation", text: `${result.text}, which counts as a refusal`, ends: false };
 }
 
-function notStarted(message: string): CommandEnd {
-  return { code: undefined, signal: undefined, failure: "not-started", message };
+function failed(failure: "not-started" | "not-ended", error: unknown) {
+  return { code: undefined, signal: undefined, failure, message: messageOf(error) };
 }
 
 /** Keeps the first bytes of a stream. */

@@ -11,8 +11,8 @@ export interface HookEnd {
   readonly stderr: string;
   /** Whether stdout is incomplete because it was too long. */
   readonly isTruncated?: boolean;
-  /** Why the command was ended, or did not start. */
-  readonly failure?: "timed-out" | "aborted" | "not-started";
+  /** Why the command was ended, or did not start; `not-ended` if it may still run. */
+  readonly failure?: "timed-out" | "aborted" | "not-started" | "not-ended";
   readonly message?: string;
 }
 
@@ -115,6 +115,11 @@ export function hookResult(end: HookEnd): HookResult {
       return { kind: "error while running", text: "was interrupted" };
     case "not-started":
       return { kind: "error while running", text: `could not be started: ${message ?? "no reason given"}` };
+    case "not-ended":
+      return {
+        kind: "error while running",
+        text: `could not be ended, and may still run: ${message ?? "no reason given"}`,
+      };
     default:
   }
   if (signal !== undefined) return { kind: "error while running", text: `was ended by ${signal}` };

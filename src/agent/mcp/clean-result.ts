@@ -6,20 +6,24 @@ import type { ToolResult } from "../tool.ts";
 
 /** Maximum characters of a result; clients truncate or refuse longer results. */
 const MAX_RESULT = 150_000;
+/** Maximum characters of the notes with a result. */
+const MAX_NOTES = 20_000;
 /** Maximum nesting of a value, because metadata of tasks comes from other programs. */
 const MAX_DEPTH = 50;
 
 /**
- * Returns the text of a result for an MCP client: without secrets and control characters, which a client may show in a terminal,
- * well formed, and not too long.
+ * Returns the text of a result for an MCP client, followed by its notes: without secrets and control characters, which a client may
+ * show in a terminal, well formed, and not too long.
  */
-export function cleanResult({ data, content }: ToolResult): string {
+export function cleanResult({ data, content, notes = [] }: ToolResult): string {
   const isJson = data !== undefined && content.startsWith("{");
   const text = isJson
     ? JSON.stringify(wellFormed(cleanValue(data, 0)), undefined, 2)
     : stripControls(content);
   const redacted = wellFormed(redactText(text, ownSecrets()));
-  return cutText(redacted, MAX_RESULT, (missing) => `… [${missing}; ask for less]`);
+  const cut = cutText(redacted, MAX_RESULT, (missing) => `… [${missing}; ask for less]`);
+  const about = wellFormed(cleanText(notes.join("\n\n")));
+  return about === "" ? cut : `${cut}\n\n${cutText(about, MAX_NOTES)}`;
 }
 
 /** Strips and redacts the strings and keys of a JSON value. */

@@ -8,7 +8,10 @@ import { LineSplitter } from "./lines.ts";
 const MAX_LINE = 4 * 1024 * 1024;
 /** Maximum characters of answers that the client has not read. Above it, no more requests of the client are read. */
 const MAX_WAITING = 4 * 1024 * 1024;
-/** Time limit in milliseconds for running calls after the end of the input, so that a requested change is answered. */
+/**
+ * Time limit in milliseconds for running calls after the end of the input, so that a requested change is answered, and for a client to
+ * read the last answers after a signal.
+ */
 const LAST_ANSWERS_MS = 2_000;
 
 /** The only version of the protocol with batches. */
@@ -74,8 +77,8 @@ class LineTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    this.#signal.addEventListener("abort", () => void this.close(), { once: true });
-    if (this.#signal.aborted) await this.close();
+    this.#signal.addEventListener("abort", () => this.#leave(), { once: true });
+    if (this.#signal.aborted) this.#leave();
     void this.#streams.bytesOut(this.#lines()).then(this.#resolveClosed, this.#resolveClosed);
     void this.#read();
   }
@@ -98,6 +101,13 @@ class LineTransport implements Transport {
       this.onclose?.();
     }
     return Promise.resolve();
+  }
+
+  /** Closes the connection, even if the client has gone or reads no more: the output then never ends. */
+  #leave(): void {
+    void this.close();
+    const cancel = after(LAST_ANSWERS_MS, this.#resolveClosed);
+    void this.closed.then(cancel);
   }
 
   async #read(): Promise<void> {

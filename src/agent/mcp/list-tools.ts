@@ -22,24 +22,27 @@ export interface ListedTools {
   readonly malformed: readonly string[];
 }
 
-/** Lists the tools of a server. The library rejects a list with one invalid tool; then each tool is checked separately. */
-export async function listTools(client: Client, timeout: number): Promise<ListedTools> {
+/**
+ * Lists the tools of a server. The library rejects a list with one invalid tool; then each tool is checked separately.
+ * @param signal ends the requests
+ */
+export async function listTools(client: Client, signal: AbortSignal): Promise<ListedTools> {
   // A server that declares no tools is not asked, because the library would write a warning to the terminal.
   if (client.getServerCapabilities()?.tools === undefined) return { tools: [], malformed: [] };
   try {
-    return { ...(await client.listTools(undefined, { timeout })), malformed: [] };
+    return { ...(await client.listTools(undefined, { signal })), malformed: [] };
   } catch (error) {
     if (systemCode(error) !== "INVALID_RESULT") throw error;
-    return splitByValidity(await everyTool(client, timeout));
+    return splitByValidity(await everyTool(client, signal));
   }
 }
 
-async function everyTool(client: Client, timeout: number): Promise<unknown[]> {
+async function everyTool(client: Client, signal: AbortSignal): Promise<unknown[]> {
   const all: unknown[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const params = cursor === undefined ? {} : { cursor };
-    const { tools, nextCursor } = await client.request({ method: "tools/list", params }, page, { timeout });
+    const { tools, nextCursor } = await client.request({ method: "tools/list", params }, page, { signal });
     all.push(...tools);
     cursor = nextCursor;
     if (cursor === undefined) break;

@@ -1,10 +1,10 @@
 import { messageOf } from "../../errors.ts";
 import type { AnyTool, ToolResult } from "../tool.ts";
-import { toolSpecs } from "../tools/tool-specs.ts";
+import { ignoredNotes, parseCallInput, toolSpecs } from "../tools/tool-specs.ts";
 import { cleanResult } from "./clean-result.ts";
 import { type ByteStreams, serveLines } from "./line-transport.ts";
 
-export interface ServedTools {
+interface ServedTools {
   /** The tools that are offered now. */
   tools(): readonly AnyTool[];
   /** Called when the client has listed the tools. */
@@ -40,16 +40,14 @@ export async function serveTools(
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
       const tool = served.tools().find(({ name, alias }) => name === params.name || alias === params.name);
       if (tool === undefined) return failed(`There is no tool ${JSON.stringify(params.name)}.`);
-      const parsed = tool.input.safeParse(params.arguments ?? {});
-      if (!parsed.success)
-        return failed(`${tool.name} does not accept this input: ${messageOf(parsed.error)}`);
+      const ignored = ignoredNotes(tool, params.arguments);
+      const parsed = parseCallInput(tool, params.arguments ?? {});
+      if ("problem" in parsed) return failed(parsed.problem, ignored);
       calls += 1;
       try {
-        const result = await served.call(tool, parsed.data, `mcp-${calls}`, mcpReq.signal);
-        return {
-          content: [{ type: "text" as const, text: cleanResult(result) }],
-          isError: result.isError === true,
-        };
+        const result = await served.call(tool, parsed.input, `mcp-${calls}`, mcpReq.signal);
+        const text = cleanResult({ ...result, notes: [...(result.notes ?? []), ...ignored] });
+        return { content: [{ type: "text" as const, text }], isError: result.isError === true };
       } catch (error) {
         return failed(messageOf(error));
       }
@@ -59,6 +57,9 @@ export async function serveTools(
   await serveLines(streams, create, signal, onProblem);
 }
 
-function failed(text: string): { content: { type: "text"; text: string }[]; isError: true } {
-  return { content: [{ type: "text", text: cleanResult({ content: text }) }], isError: true };
+function failed(
+  content: string,
+  notes: readonly string[] = [],
+): { content: { type: "text"; text: string }[]; isError: true } {
+  return { content: [{ type: "text", text: cleanResult({ content, notes }) }], isError: true };
 }

@@ -24,9 +24,6 @@ export interface AnthropicOptions {
   readonly baseUrl?: string;
   /** The model's context window and prices. */
   readonly facts?: ModelFacts;
-  /** Maximum tokens of one answer. */
-  readonly maxTokens?: number;
-  readonly fetch?: typeof fetch;
   /** The environment that names the proxies. Without it, no proxy is used. */
   readonly env?: Env;
   /** Returns a number from 0 to 1, for the jitter of delays. */
@@ -37,7 +34,8 @@ export interface AnthropicOptions {
 }
 
 const ANTHROPIC_URL = "https://api.anthropic.com";
-const DEFAULT_MAX_TOKENS = 32_000;
+/** Maximum tokens of one answer. A server with a lower limit names it in an error. */
+const MAX_ANSWER_TOKENS = 32_000;
 /** Largest share of a window for an answer: servers count `max_tokens` towards the window. */
 const ANSWER_SHARE = 1 / 4;
 /**
@@ -50,7 +48,7 @@ const IDLE_TIMEOUT_MS = 300_000;
 export function anthropicModel(options: AnthropicOptions): Model {
   const { model, facts = {}, random = Math.random, sleep = pause, clock = systemClock } = options;
   const { window = USUAL_WINDOW } = facts;
-  let { maxTokens = Math.min(DEFAULT_MAX_TOKENS, Math.floor(window * ANSWER_SHARE)) } = options;
+  let maxTokens = Math.min(MAX_ANSWER_TOKENS, Math.floor(window * ANSWER_SHARE));
   let client: Promise<Anthropic> | undefined;
   return {
     name: model,
@@ -96,13 +94,7 @@ function answerLimit(message: string): number | undefined {
   return limit === undefined ? undefined : Number(limit);
 }
 
-async function connect({
-  apiKey,
-  authToken,
-  baseUrl,
-  fetch,
-  env = {},
-}: AnthropicOptions): Promise<Anthropic> {
+async function connect({ apiKey, authToken, baseUrl, env = {} }: AnthropicOptions): Promise<Anthropic> {
   const { Anthropic } = await import("@anthropic-ai/sdk");
   if (!apiKey && !authToken && baseUrl === undefined) {
     throw new ModelError(
@@ -128,7 +120,7 @@ async function connect({
     maxRetries: 0,
     // The SDK must not write its log to the pane.
     logLevel: "off",
-    fetch: fetch ?? httpFetch(IDLE_TIMEOUT_MS, env),
+    fetch: httpFetch(IDLE_TIMEOUT_MS, env),
   });
 }
 
@@ -166,7 +158,7 @@ async function* tryOnce(
     if (!answer.begun && isJson(response)) throw new ModelError("invalid_request", NO_STREAM);
     if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut off.");
   } catch (error) {
-    const failure = failureOf(error, clock.now(), client.baseURL);
+    const failure = failureOf(error, clock.now(), client.baseURL, answer.begun);
     return { ...failure, hasText, usage: answer.begun ? answer.tokens : undefined };
   }
   yield {
@@ -221,7 +213,12 @@ const STREAM_ERRORS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-function failureOf(thrown: unknown, now: number, server: string): Omit<Failure, "hasText" | "usage"> {
+function failureOf(
+  thrown: unknown,
+  now: number,
+  server: string,
+  hasBegun: boolean,
+): Omit<Failure, "hasText" | "usage"> {
   if (thrown instanceof ModelError) return { error: thrown, retryAfterMs: undefined, shouldRetry: undefined };
   const { status: httpStatus, headers, error: body } = thrown as ApiErrorLike;
   const type = String(body?.error?.type ?? "");
@@ -232,8 +229,8 @@ function failureOf(thrown: unknown, now: number, server: string): Omit<Failure, 
   const isUnknown = status === 404 && server !== ANTHROPIC_URL && message !== NO_API;
   const where = kind === "auth" ? WHERE_KEYS_ARE : isUnknown ? WHERE_THE_SERVER_IS : "";
   const what = where === "" ? message : message.replace(/\.$/, "");
-  const text =
-    status === undefined ? `The model's server did not answer: ${message}` : `${status} ${what}${where}`;
+  const unanswered = `The model's server ${hasBegun ? "began to answer, but failed" : "did not answer"}: ${message}`;
+  const text = status === undefined ? unanswered : `${status} ${what}${where}`;
   const advice = headers?.get("x-should-retry");
   return {
     error: new ModelError(kind, text, status, { cause: thrown, limit: tokenLimit(message) }),

@@ -13,7 +13,7 @@ export type ToolResultBlock = {
   /** The text that the model reads. */
   readonly content: string;
   readonly isError: boolean;
-  /** The result as a value, for playbooks (`{{name.path}}`); never sent to a server. */
+  /** The result as a value, for playbooks (`{{name.path}}`) and recordings; never sent to a server. */
   readonly data?: unknown;
   /** The call and its result as shown to the user instead of JSON; never sent to a server. */
   readonly shown?: {
@@ -74,6 +74,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ConversationMessage[];
   readonly tools: readonly ToolSpec[];
+  /** The request asks for a summary of the conversation: its answer is not part of the conversation. */
+  readonly isForSummary?: true;
   /** Forbids tool calls. The tools are still sent, since without them the server's prompt cache would not match. */
   readonly toolless?: true;
   /** Absolute path of the plan file in plan mode: `{{plan_file}}`. */
@@ -127,11 +129,11 @@ export type ModelEvent =
  * AbortError once `signal` aborts. Between calls it keeps no state that the messages do not show.
  */
 export interface Model {
-  /** The name as the user wrote it (`sonnet`, `scripted`, an id). */
+  /** The id by which its server knows the model, or `scripted`. Changes if a fallback model takes its place. */
   readonly name: string;
   /** Maximum tokens of one request including its answer. Undefined: conversations have no limit and are never compacted. */
   readonly window?: number;
-  /** Whether the model reads the `data` of tool results; for other models `data` is not kept. */
+  /** Whether the model, or its recorder, reads the `data` of tool results; for other models `data` is not kept. */
   readonly readsData?: boolean;
   /** Returns the cost of one call in US dollars; undefined if the price is unknown. */
   cost?(usage: TokenCount): number | undefined;

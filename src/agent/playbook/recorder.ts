@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../os/clock.ts";
+import { steadyNow } from "../../os/clock.ts";
 import type { PlaybookTurn } from "../../schema/playbook.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
 import { messageText, toolUsesOf } from "../model/messages.ts";
@@ -19,24 +19,25 @@ interface RecorderOptions {
   readonly run: RecordingContext;
   /** Called with each turn as soon as its message is complete. */
   readonly record: (turn: PlaybookTurn) => void;
-  readonly clock?: Clock;
 }
 
 /**
  * Wraps a model and records each complete message as a turn of a playbook. Interrupted and failed calls are left out,
- * since a replay need not fail again.
+ * since a replay need not fail again, and so are summaries, since a playbook has no window.
  */
-export function recordingModel(model: Model, { run, record, clock = systemClock }: RecorderOptions): Model {
+export function recordingModel(model: Model, { run, record }: RecorderOptions): Model {
   return {
     ...model,
+    // The data of a TaskCreate has the id of the task.
+    readsData: true,
     async *stream(request, signal) {
-      const asked = clock.now();
+      const asked = steadyNow();
       let answeredAt: number | undefined;
       for await (const event of model.stream(request, signal)) {
         // The delay ends with the first text: a playbook streams its texts at its own pace.
-        if (event.type === "text" || event.type === "message") answeredAt ??= clock.now();
-        if (event.type === "message") {
-          const delayMs = Math.max(0, (answeredAt ?? asked) - asked);
+        if (event.type === "text" || event.type === "message") answeredAt ??= steadyNow();
+        if (event.type === "message" && !request.isForSummary) {
+          const delayMs = Math.round((answeredAt ?? asked) - asked);
           record(turnOf(request, event, { run, delayMs }));
         }
         yield event;

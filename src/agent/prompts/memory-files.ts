@@ -36,15 +36,15 @@ const MAX_CHARACTERS = 200_000;
  * else the working directory) down. A word `@path` (`~/` is home) imports that file.
  *
  * The notes of a repository must not send the user's keys to a model. So a project's files are loaded only from inside the
- * project; without trust, an import only from below the directory of the file that names it. The home directory and its parents
- * are not a project: notes there import nothing. A file that a rule denies is left out, under any name.
+ * project, with links resolved; without trust, an import only from below the directory of the file that names it. The home
+ * directory and its parents are not a project: notes there import nothing. A file that a rule denies is left out, under any name.
  */
 export function loadMemory(
   { root, cwd, home, isTrusted }: MemoryPlace,
   isReadDenied: IsReadDenied,
 ): MemoryFiles {
   const reader = new MemoryReader(isReadDenied, home);
-  reader.add(join(root, "CLAUDE.md"), { base: root, inside: root, imports: "inside" });
+  reader.add(join(root, "CLAUDE.md"), { base: root, inside: root, imports: "inside", isOwn: true });
   const above = home === undefined ? [] : withLinksResolved(home);
   const isHome = (directory: string): boolean =>
     withLinksResolved(directory).some((path) => above.some((one) => isInside(one, path)));
@@ -69,8 +69,9 @@ interface MemoryPlace {
 interface Reach {
   /** Where relative patterns of rules start. */
   readonly base: string;
-  /** The directory that must contain them all, with links resolved. */
+  /** The directory that must contain them all: with links resolved, except the user's own files, which may be links to anywhere. */
   readonly inside: string;
+  readonly isOwn?: true;
   /** `inside`: every file of that directory; `below`: files below the directory of the file that names them. */
   readonly imports: "inside" | "below" | "none";
 }
@@ -100,7 +101,7 @@ class MemoryReader {
 
   /** Loads a file and its imports, within their reach. */
   add(path: string, reach: Reach, namedBy?: string, depth = 0): void {
-    const real = this.#allowed(path, reach.inside, namedBy);
+    const real = this.#allowed(path, reach, namedBy);
     if (real === undefined || this.#seen.has(real)) return;
     const file = this.#read(real, path, namedBy);
     if (file === undefined) return;
@@ -154,10 +155,10 @@ class MemoryReader {
   }
 
   /** Returns the resolved path of a file; undefined if it must not be read. */
-  #allowed(path: string, inside: string, namedBy: string | undefined): string | undefined {
+  #allowed(path: string, { inside, isOwn }: Reach, namedBy: string | undefined): string | undefined {
     try {
       const real = realPathOf(path);
-      if (isInside(real, realPathOf(inside))) return real;
+      if (isInside(real, realPathOf(inside)) || (isOwn && isInside(path, inside))) return real;
       this.problems.push(`${namedBy ?? path}: ${path} is outside ${inside}, so it is not loaded.`);
     } catch (error) {
       if (!isSystemError(error)) throw error;

@@ -12,7 +12,7 @@ export interface SkillPlaces {
 }
 
 /** A directory of skills. */
-export interface SkillDirectory {
+interface SkillDirectory {
   readonly path: string;
   /** True for a directory of the user, false for one in the project. */
   readonly isOwn: boolean;

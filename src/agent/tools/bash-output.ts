@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { characterCount, textEnd, textStart } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
-import { MAX_CHARACTERS, OutputFile } from "../background/output-file.ts";
+import { MAX_CHARACTERS, newOutputFile, type OutputFile } from "../background/output-file.ts";
 
 /** Maximum characters that the model gets; longer output is written to a file. */
 const MAX_SHOWN = 30_000;
@@ -20,8 +20,8 @@ export class CommandOutput {
   private newest = "";
 
   /** @param secrets values to redact in the file (`secretsOf`) */
-  constructor(cwd: string, toolUseId: string, secrets: readonly string[]) {
-    this.file = new OutputFile(cwd, toolUseId, secrets);
+  constructor(cwd: string, secrets: readonly string[]) {
+    this.file = newOutputFile(cwd, secrets);
   }
 
   readonly add = (stream: "stdout" | "stderr", bytes: Buffer): void => {

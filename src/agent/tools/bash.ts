@@ -71,7 +71,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
       return failed(`The working directory ${context.cwd} no longer exists; nothing was run.`);
     }
     if (run_in_background) return runInBackground(command, context, timeout);
-    const output = new CommandOutput(context.cwd, context.toolUseId, secretsOf(context.env));
+    const output = new CommandOutput(context.cwd, secretsOf(context.env));
     const end = await runInShell(command, context, {
       timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
       onOutput: (stream, bytes) => {
@@ -137,9 +137,23 @@ async function runInShell(
   // Not every system has bash.
   const sh = plainShell("sh", { ...own, BASH_ENV: undefined }, variables);
   if (sandbox !== undefined) return runInSandbox(command, [shell, sh], sandbox, options);
-  const end = await runCommandGroup(shell.file, shell.args(command), options);
+  const end = await runEndable(shell.file, shell.args(command), options);
   if (end.failure !== "not-started" || end.systemCode === TOO_LONG) return end;
-  return runCommandGroup(sh.file, sh.args(command), options);
+  return runEndable(sh.file, sh.args(command), options);
+}
+
+/** Runs a program. @throws Error if it must be ended, and cannot be */
+async function runEndable(
+  file: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<CommandEnd> {
+  try {
+    return await runCommandGroup(file, args, options);
+  } catch (error) {
+    const message = `The command could not be ended, and may still run: ${messageOf(error)}`;
+    throw new Error(message, { cause: error });
+  }
 }
 
 /** Makes git ignore a bare repository that the command itself may create. Git before 2.38 ignores the setting. */
@@ -163,12 +177,15 @@ async function runInSandbox(
   const shell = findProgram(first.file, env) === undefined ? sh : first;
   const program = { file: shell.file, args: shell.args(command) };
   try {
-    const { file, args, env: own, startPrewarmed } = await sandbox.wrap({ ...program, env }, cwd);
-    return await runCommandGroup(file, args, { ...options, env: own, startPrewarmed });
-  } catch (error) {
-    const message = `the sandbox does not work (${messageOf(error)})`;
-    return { code: undefined, signal: undefined, failure: "not-started", message };
+    const wrapped = await sandbox.wrap({ ...program, env }, cwd).catch((error: unknown) => ({
+      problem: `the sandbox does not work (${messageOf(error)})`,
+    }));
+    if ("problem" in wrapped)
+      return { code: undefined, signal: undefined, failure: "not-started", message: wrapped.problem };
+    const { file, args, env: own, startPrewarmed } = wrapped;
+    return await runEndable(file, args, { ...options, env: own, startPrewarmed });
   } finally {
+    // Also after a failure of the sandbox: without a new search, it would fail for the next command, too.
     sandbox.refresh();
   }
 }

@@ -48,6 +48,8 @@ export async function search(query: GrepQuery, context: GrepContext): Promise<Gr
   return (await searchWithRipgrep(query, context)) ?? searchWithoutRipgrep(query, context);
 }
 
+const MORE_MATCHES = "there are more matches than can be read; narrow the search";
+
 /** Matches ripgrep's message about a file or directory that it cannot read, unless it was removed meanwhile. */
 const UNREAD = /^(?:rg: )?(.+?): (?:IO error for operation on .+: )?[^:]+ \(os error (?!2\))\d+\)$/gm;
 
@@ -63,16 +65,24 @@ export async function searchWithRipgrep(
     ...(multiline ? ["--multiline", "--multiline-dotall"] : []),
     ...["--regexp", pattern, "--", path],
   ];
-  const { code, stdout, stderr, failure } = await run("rg", args, { env, signal });
+  const { code, signal: endedBy, stdout, stderr, failure } = await run("rg", args, { env, signal });
   signal.throwIfAborted();
   if (failure === "not-found" || failure === "not-started") return undefined;
   const problem = stderr.replace(UNREAD, "").trim();
   if (code === 2 && stdout === "" && problem !== "") return { problem };
-  if (failure === "output-limit") gaps?.add("there are more matches than can be read; narrow the search");
+  // For example, the system had no memory left.
+  if (failure === undefined && endedBy !== undefined)
+    return { problem: `The search failed: ripgrep was ended by ${endedBy}. Search a smaller directory.` };
+  const lines = stdout.split("\n");
+  if (failure === "output-limit") {
+    gaps?.add(MORE_MATCHES);
+    // The last line is incomplete.
+    lines.pop();
+  }
   // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
   const filter = <T>(items: readonly T[], pathOf: (item: T) => string): readonly T[] | undefined =>
     isFile(path) ? items : matchingItems(items, (item) => relative(path, pathOf(item)), query);
-  const matches = filter(stdout.split("\n").flatMap(readRipgrepLine), ({ file }) => String(file));
+  const matches = filter(lines.flatMap(readRipgrepLine), ({ file }) => String(file));
   const unread = [...stderr.matchAll(UNREAD)].map(([, named = ""]) => named);
   const files = filter(unread.filter(isKnownFile), (file) => file);
   if (matches === undefined || files === undefined) return { problem: SLOW_GLOB };
@@ -131,8 +141,10 @@ function matchingItems<T>(
 
 /** Time limit in milliseconds for one file; stops catastrophic backtracking. */
 const FILE_TIMEOUT_MS = 2000;
-/** Files between two checks for an interruption. */
-const BATCH = 100;
+/** Maximum files, and characters in them, between two checks for an interruption: the agent does nothing else meanwhile. */
+const BATCH = { files: 100, characters: 8 * 1024 * 1024 };
+/** Maximum characters of all matches: as many as are read of ripgrep's output. */
+const MAX_FOUND = 64 * 1024 * 1024;
 
 export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
   const pattern = compile(query);
@@ -141,12 +153,22 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
   const files = isFile(query.path) ? [query.path] : await filesBelow(query, { ...context, gaps });
   if (files === undefined) return { problem: SLOW_GLOB };
   const matches: GrepMatch[] = [];
+  let matched = 0;
+  let unchecked = 0;
   const within = timeLimit(FILE_TIMEOUT_MS);
   for (const [i, file] of files.entries()) {
-    if (i % BATCH === 0) await pause(0, context.signal);
+    if (i % BATCH.files === 0 || unchecked > BATCH.characters) {
+      await pause(0, context.signal);
+      unchecked = 0;
+    }
     context.signal.throwIfAborted();
+    if (matched > MAX_FOUND) {
+      gaps.add(MORE_MATCHES);
+      break;
+    }
     const text = readableText(file, gaps);
     if (text === undefined) continue;
+    unchecked += text.length;
     let found: readonly GrepMatch[];
     try {
       found = within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text));
@@ -154,9 +176,17 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
       return { problem: `${failureOn(file, error)} No results are shown.` };
     }
     // Appended one by one: a push with too many arguments fails.
-    for (const match of found) matches.push(match);
+    for (const match of found) {
+      matched += match.text.length;
+      matches.push({ ...match, text: copyOf(match.text) });
+    }
   }
   return { matches };
+}
+
+/** Copies a part of a text: the part itself would keep the whole text of its file in memory. */
+function copyOf(part: string): string {
+  return Buffer.from(part).toString();
 }
 
 function failureOn(file: string | Buffer, error: unknown): string {

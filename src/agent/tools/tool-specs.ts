@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { firstIssue, parseWithMessages } from "../../schema/zod-helpers.ts";
 import type { ToolSpec } from "../model/model.ts";
 import type { AnyTool } from "../tool.ts";
 
@@ -43,7 +44,23 @@ export function ignoredKeys({ input }: Pick<AnyTool, "input">, given: unknown): 
   return Object.keys(given).filter((key) => !Object.hasOwn(input.shape, key));
 }
 
-/** Returns the input keys that a tool describes to the model. */
-export function describedKeys(tool: AnyTool): string[] {
-  return Object.keys(toolSpecs([tool])[0]?.inputSchema.properties ?? {});
+/** Parses the input of a call. @returns the input, or why the tool does not accept it, as a sentence for the model */
+export function parseCallInput(
+  tool: AnyTool,
+  given: unknown,
+): { readonly input: unknown } | { readonly problem: string } {
+  const parsed = parseWithMessages(tool.input, given);
+  if (parsed.success) return { input: parsed.data };
+  const { path, message } = firstIssue(parsed.error);
+  return { problem: `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}` };
+}
+
+/** Names the keys of an input that a tool ignores, so that the model can repeat the call with the right ones; empty if there are none. */
+export function ignoredNotes(tool: AnyTool, given: unknown): readonly string[] {
+  const ignored = ignoredKeys(tool, given);
+  if (ignored.length === 0) return [];
+  const known = Object.keys(toolSpecs([tool])[0]?.inputSchema.properties ?? {}).join(", ") || "none";
+  return [
+    `${tool.name} ignored these unknown keys of your input: ${ignored.join(", ")}. Known keys: ${known}.`,
+  ];
 }

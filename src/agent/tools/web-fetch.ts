@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { isPrivateAddress } from "../../os/net/safe-lookup.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { characterCount, textStart } from "../../text/characters/cut-text.ts";
-import { OutputFile } from "../background/output-file.ts";
+import { saveOutput } from "../background/output-file.ts";
 import { plainHost } from "../permissions/host-rules.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { failed } from "./file-access.ts";
@@ -82,12 +82,9 @@ async function textOf({
   }
 }
 
-function cut(text: string, { cwd, toolUseId, env }: ToolContext): string {
+function cut(text: string, { cwd, env }: ToolContext): string {
   if (text.length <= MAX_SHOWN) return text;
-  const file = new OutputFile(cwd, toolUseId, secretsOf(env));
-  file.add("stdout", text);
-  file.end();
-  const { problem, path } = file;
+  const { problem, path } = saveOutput(cwd, text, secretsOf(env));
   const rest =
     problem === undefined ? `the whole text is in ${path}` : `the rest could not be saved: ${problem}`;
   return `${textStart(text, MAX_SHOWN)}\n… (${characterCount(text)} characters in all; ${rest})`;

@@ -21,7 +21,7 @@ export interface PermissionAsk {
   readonly toolUseId: string;
   /** One line for a person. */
   readonly summary: string;
-  /** The path that the summary begins with. */
+  /** The path that the summary begins or ends with. */
   readonly path?: string;
   /** Description of the subagent that makes the call; undefined for the agent itself. */
   readonly subagentTask?: string;
@@ -155,7 +155,7 @@ function accessOf(access: ToolAccess, { sandbox }: AskedCall["context"]): ToolAc
     : access;
 }
 
-export interface PendingDecision {
+interface PendingDecision {
   readonly question: PermissionQuestion;
   readonly decision: PermissionDecision;
   readonly hookOutcome: HookOutcome | undefined;

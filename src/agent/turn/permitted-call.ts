@@ -81,5 +81,5 @@ function refusedResult({ name }: AnyTool, why: string): ToolResult {
 }
 
 function withNote(result: ToolResult, note: string): ToolResult {
-  return { ...result, content: `${result.content}\n\n${note}` };
+  return { ...result, notes: [...(result.notes ?? []), note] };
 }

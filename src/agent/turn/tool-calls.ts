@@ -1,14 +1,13 @@
 import { messageOf, TeamError } from "../../errors.ts";
-import { type Clock, pause } from "../../os/clock.ts";
+import { pause, steadyNow } from "../../os/clock.ts";
 import { MAX_NESTING } from "../../schema/guards/nesting.ts";
-import { firstIssue, parseWithMessages } from "../../schema/zod-helpers.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { errorResult } from "../model/messages.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
 import { inputProblem } from "../model/unusable-input.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
-import { describedKeys, ignoredKeys } from "../tools/tool-specs.ts";
+import { ignoredNotes, parseCallInput } from "../tools/tool-specs.ts";
 import type { CallRights } from "./permission.ts";
 import { type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
@@ -20,8 +19,7 @@ interface ToolRunOptions extends CallRights {
   readonly isOffered: (tool: AnyTool) => boolean;
   /** Hooks before and after each call. */
   readonly hooks?: Hooks | undefined;
-  readonly clock: Clock;
-  readonly context: (toolUseId: string) => ToolContext;
+  readonly context: ToolContext;
   readonly betweenTools: () => Promise<"go" | "stop">;
 }
 
@@ -36,6 +34,8 @@ export interface ToolCallResults {
 
 /** Maximum characters of a result for the model. A longer result is truncated with a note. */
 const MAX_TOOL_RESULT = 100_000;
+/** Maximum characters of a note with a result. */
+const MAX_NOTE = 20_000;
 
 const NOT_RUN = "Not run: the turn was interrupted before this call.";
 const INTERRUPTED_CALL = "Interrupted before it finished.";
@@ -82,7 +82,7 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRunOption
 /** Gives a call a separate signal: Node reports a leak if many parallel calls listen to one signal. */
 function withOwnSignal(run: ToolRunOptions): ToolRunOptions {
   const signal = AbortSignal.any([run.signal]);
-  return { ...run, signal, context: (id) => ({ ...run.context(id), signal }) };
+  return { ...run, signal, context: { ...run.context, signal } };
 }
 
 /** Runs at most {@link MAX_PARALLEL} items at the same time. Results keep the order of the items. */
@@ -131,19 +131,16 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   const unusable = inputProblem(use.input);
   if (unusable === "too deep") return refuseCall(use, run, TOO_DEEP_INPUT);
   if (unusable !== undefined) return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
-  const ignored = ignoredNote(tool, use.input);
-  const parsed = parseWithMessages(tool.input, use.input);
-  if (!parsed.success) {
-    const { path, message } = firstIssue(parsed.error);
-    const problem = `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`;
-    return refuseCall(use, run, problem + ignored);
-  }
-  const started = run.clock.now();
+  const ignored = ignoredNotes(tool, use.input);
+  const parsed = parseCallInput(tool, use.input);
+  if ("problem" in parsed) return refuseCall(use, run, [parsed.problem, ...ignored].join("\n\n"));
+  const startedAt = steadyNow();
   const onOutput = (tail: string): void => run.emit({ type: "tool_output", id: use.id, tail });
-  const context = { ...run.context(use.id), onOutput };
+  const context = { ...run.context, onOutput };
   let result: ToolResult;
-  const summary = tool.summary(parsed.data);
-  const path = tool.summaryPath?.(parsed.data);
+  const { input } = parsed;
+  const summary = tool.summary(input);
+  const path = tool.summaryPath?.(input);
   run.emit({
     type: "tool_started",
     id: use.id,
@@ -152,12 +149,12 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
     ...(path === undefined ? {} : { path }),
   });
   try {
-    const work = callWithHooks({ tool, input: parsed.data, use, context }, run);
+    const work = callWithHooks({ tool, input, use, context }, run);
     result = await abandonAfterInterrupt(work, run.signal);
   } catch (error) {
     result = { content: run.signal.aborted ? INTERRUPTED_CALL : failureText(error), isError: true };
   }
-  const block = blockOf(use, result, summary, ignored);
+  const block = blockOf(use, { ...result, notes: [...(result.notes ?? []), ...ignored] }, summary);
   run.emit({
     type: "tool_ended",
     id: use.id,
@@ -166,7 +163,7 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
     ...(result.display === undefined ? {} : { display: result.display }),
     ...(result.change === undefined ? {} : { change: result.change }),
     isError: block.isError,
-    ms: run.clock.now() - started,
+    ms: Math.round(steadyNow() - startedAt),
   });
   return { block, ...(result.endTurn === true ? { endedBy: tool.name } : {}) };
 }
@@ -216,14 +213,15 @@ async function callWithHooks(call: PermittedCall, run: ToolRunOptions): Promise<
       isError: true,
     };
   const result = await permitAndExecute(made, run, before);
-  const response = { content: result.content, is_error: result.isError === true };
+  const { notes = [] } = result;
+  const response = { content: [result.content, ...notes].join("\n\n"), is_error: result.isError === true };
   const aboutResult = { ...about, tool_input: made.use.input, tool_response: response };
   const after = await hooks?.run("PostToolUse", aboutResult, signal, ...names);
   const changed =
     made === call ? [] : [`A hook changed the call; it ran with ${JSON.stringify(made.use.input)}`];
   const hookText = after?.stopped === undefined ? [] : [`A hook says: ${after.stopped}`];
-  const content = [result.content, ...changed, ...hookText].join("\n\n");
-  return { ...result, content, endTurn: after?.endsAgent === true || result.endTurn === true };
+  const endTurn = after?.endsAgent === true || result.endTurn === true;
+  return { ...result, notes: [...notes, ...changed, ...hookText], endTurn };
 }
 
 function withChangedInput(
@@ -234,18 +232,11 @@ function withChangedInput(
   return parsed.success ? { ...call, input: parsed.data, use: { ...call.use, input } } : undefined;
 }
 
-/** Names the input keys that the tool does not know, so that the model can repeat the call with the right ones. */
-function ignoredNote(tool: AnyTool, input: unknown): string {
-  const ignored = ignoredKeys(tool, input);
-  if (ignored.length === 0) return "";
-  const known = describedKeys(tool).join(", ") || "none";
-  return `\n\n${tool.name} ignored these unknown keys of your input: ${ignored.join(", ")}. Known keys: ${known}.`;
-}
-
-/** @param note follows the content even if that is truncated */
-function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, note: string): ToolResultBlock {
+function blockOf(use: ToolUseBlock, result: ToolResult, summary: string): ToolResultBlock {
   const { data, display, change } = result;
-  const content = cutText(result.content, MAX_TOOL_RESULT, cutNote) + note;
+  const text = cutText(result.content, MAX_TOOL_RESULT, cutNote);
+  const notes = (result.notes ?? []).map((note) => cutText(note, MAX_NOTE, cutNote));
+  const content = [text, ...notes].join("\n\n");
   return {
     type: "tool_result",
     toolUseId: use.id,

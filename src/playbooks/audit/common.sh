@@ -59,12 +59,14 @@ has_commits() {
   git rev-parse --quiet --verify 'HEAD^{commit}' >/dev/null 2>&1
 }
 
-# Prints the name of each file once for each commit that touched it. Merges are not counted.
+# Prints the name of each file once for each commit that touched it. Merges are not counted. Fails if git cannot read a commit.
+# Uses the directory of make_scratch.
 # $1: "true" for names in plain ASCII with everything else escaped, else "false".
 touched_files() {
   has_commits || return 0
-  repo_git rev-list --no-merges --max-count="$max_commits" HEAD |
-    repo_git -c core.quotePath="$1" diff-tree --stdin -r --root --no-commit-id --name-only --no-renames
+  repo_git rev-list --no-merges --max-count="$max_commits" HEAD >"$scratch/revisions" || return 1
+  repo_git -c core.quotePath="$1" diff-tree --stdin -r --root --no-commit-id --name-only --no-renames \
+    <"$scratch/revisions"
 }
 
 # For awk programs: shown(name) makes a name from git readable and harmless. It removes quotes, escapes control

@@ -12,7 +12,7 @@ if ! has_commits; then
 fi
 
 repo_git log --format='%cd %aE' --date=short HEAD -- >"$scratch/commits" || stop "git cannot read the history."
-touched_files false >"$scratch/touched"
+touched_files false >"$scratch/touched" || stop "git cannot read all commits."
 repo_git ls-files >"$scratch/tracked" || stop "git cannot list the tracked files."
 
 awk '

@@ -41,6 +41,9 @@ export function limitedModel(options: LimitedModelOptions): Model {
     get window() {
       return used.port.window as number;
     },
+    get readsData() {
+      return used.port.readsData === true;
+    },
     cost: (usage) => used.port.cost?.(usage),
     async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
       for (;;) {

@@ -86,6 +86,8 @@ interface ModelChoice {
   /** Names of secrets that commands may read. */
   readonly passSecrets: readonly string[];
   readonly sandbox: CommandSandbox | undefined;
+  /** Tells the user that a turn is not recorded yet. */
+  readonly note: (text: string) => void;
 }
 
 /** The worker that waits for the limits of its models' account, shows in its pane which model it uses, and runs commands. */
@@ -108,10 +110,9 @@ export function modelsOf(
 ): SharedParts["modelFor"] {
   const { models: names, prices, passSecrets } = live().teams;
   return async (agent, model = own, isBackground = false) => {
-    const { sandbox } = limited;
-    const choice = { model, agent, ref, program, cwd, env, names, prices, passSecrets, sandbox };
-    const port = await withLimits(await createModel(choice), choice, live, { ...limited, isBackground });
-    return withRecording(port, agent, choice, limited.note);
+    const { sandbox, note } = limited;
+    const choice = { model, agent, ref, program, cwd, env, names, prices, passSecrets, sandbox, note };
+    return withLimits(await createModel(choice), choice, live, { ...limited, isBackground });
   };
 }
 
@@ -157,8 +158,13 @@ function accountHash({
   return sha256(JSON.stringify(["account", url ?? "", key || token || ""])).slice(0, 24);
 }
 
-/** Loads only the implementation that is used. */
+/** Creates a model, recorded in a recorded run: below the limits of the account, whose waits a replay must not repeat. */
 async function createModel(choice: ModelChoice): Promise<Model> {
+  return withRecording(await openModel(choice), choice.agent, choice, choice.note);
+}
+
+/** Loads only the implementation that is used. */
+async function openModel(choice: ModelChoice): Promise<Model> {
   const { model, agent, program, cwd, env, names, prices } = choice;
   if (isScripted(model)) {
     const { scriptedModel } = await import("../../agent/playbook/scripted-model.ts");

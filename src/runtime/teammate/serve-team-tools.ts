@@ -78,7 +78,7 @@ export async function serveTeamTools(served: ServedTeam): Promise<{
           tool,
           input,
           use: { type: "tool_use", id, name: tool.name, input },
-          context: { cwd: ctx.cwd, env, signal, toolUseId: id, seenFiles: new Map(), background },
+          context: { cwd: ctx.cwd, env, signal, seenFiles: new Map(), background },
         },
         { permissions, signal, emit: (event) => worker.onEvent(event) },
         undefined,

@@ -1,5 +1,4 @@
-import { OutputFile } from "../../agent/background/output-file.ts";
-import { newUuid } from "../../os/process/identity.ts";
+import { saveOutput } from "../../agent/background/output-file.ts";
 import { ownSecrets } from "../../os/redact.ts";
 import { MAX_IDLE_RESULT } from "../../protocol/messages.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
@@ -11,10 +10,7 @@ import { cutText } from "../../text/characters/cut-text.ts";
  */
 export function noticeResult(text: string, leadDirectory: () => string): string {
   if (text.length <= MAX_IDLE_RESULT) return text;
-  const file = new OutputFile(leadDirectory(), newUuid(), ownSecrets());
-  file.add("stdout", text);
-  file.end();
-  const { problem, path } = file;
+  const { problem, path } = saveOutput(leadDirectory(), text, ownSecrets());
   const rest =
     problem === undefined ? `Read all of it in ${path}` : `The rest could not be saved: ${problem}`;
   return cutText(text, MAX_IDLE_RESULT, (missing) => `\n… (${missing}. ${rest})`);

@@ -181,6 +181,7 @@ describe("run --record", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(text).not.toContain(KEY);
     expect(text).not.toContain(t.home);
+    expect(text).toContain("{{task1.task.id}}");
     expect(Object.keys(parsePlaybook(text, file).agents)).toEqual(["counter", "team-lead"]);
 
     const elsewhere = privateTmux();

@@ -418,13 +418,14 @@ describe("anthropicModel, failures", () => {
   });
 
   test.each([
-    ["by the network", false],
-    ["by a server that ends early", true],
-  ])("restarts a stream that is cut %s and discards its partial text", async (_, cutCleanly) => {
+    ["by the network", false, /^The model's server began to answer, but failed: ./],
+    ["by a server that ends early", true, /^The server's answer was cut off$/],
+  ])("restarts a stream that is cut %s and discards its partial text", async (_, cutCleanly, reason) => {
     const server = await serve([{ ...HELLO, cutAfter: 5, cutCleanly } as FakeReply, HELLO]);
     const { events } = await play(server);
     const kinds = events.map(({ type }) => type);
     expect(kinds.slice(kinds.indexOf("restart"), kinds.indexOf("restart") + 2)).toEqual(["restart", "retry"]);
+    expect(events).toContainEqual(expect.objectContaining({ reason: expect.stringMatching(reason) }));
     expect(textOf(events.slice(kinds.indexOf("restart")))).toBe("Hello dear world");
     expect(lastOf(events).message.content).toEqual([{ type: "text", text: "Hello dear world" }]);
   });

@@ -38,7 +38,6 @@ function bash(
     cwd,
     env,
     signal,
-    toolUseId: "toolu_1",
     seenFiles: new Map(),
     background: new BackgroundTasks({ cwd, secrets: [] }),
     ...context,
@@ -248,9 +247,7 @@ describe("Bash tool", () => {
   });
 
   test("truncates the text at 30,000 characters and keeps the whole output in a private file", async () => {
-    const { content, data } = await bash("head -c 200000 /dev/zero | tr '\\0' x; echo end", {
-      toolUseId: `u${process.pid}`,
-    });
+    const { content, data } = await bash("head -c 200000 /dev/zero | tr '\\0' x; echo end");
     const file = /whole output is in (\S+)\)$/.exec(content)?.[1] ?? "";
     try {
       expect(content.slice(0, 30_001)).toMatch(/^x{30000}\n/);
@@ -261,6 +258,29 @@ describe("Bash tool", () => {
     } finally {
       rmSync(join(file, "../.."), { recursive: true, force: true });
     }
+  });
+
+  test("keeps the whole outputs of two calls in different files", async () => {
+    onTestFinished(() => rmSync(dirname(outputDirectory(cwd)), { recursive: true, force: true }));
+    for (const letter of ["x", "y"]) {
+      const { content } = await bash(`head -c 40000 /dev/zero | tr '\\0' ${letter}`);
+      const file = /whole output is in (\S+)\)$/.exec(content)?.[1] ?? "";
+      expect(readFileSync(file, "utf8")).toBe(letter.repeat(40_000));
+    }
+  });
+
+  test("refreshes a sandbox that failed, since it may work for the next command", async () => {
+    let refreshed = 0;
+    const sandbox = {
+      wrap: () => Promise.reject(new Error("a directory is gone")),
+      refresh: () => {
+        refreshed += 1;
+      },
+      controls: () => false,
+    };
+    const { content } = await bash("echo x > made", { sandbox });
+    expect(content).toContain("nothing was run: the sandbox does not work (a directory is gone)");
+    expect([existsSync(join(cwd, "made")), refreshed]).toEqual([false, 1]);
   });
 
   test("reports that the whole output could not be kept, without failing the command", async () => {
@@ -282,7 +302,7 @@ describe("Bash tool", () => {
   test("redacts secrets in the output file, even if they arrive in pieces (S75)", async () => {
     env = { ...env, SOME_TOKEN: "hunter2-hunter2" };
     const command = "head -c 40000 /dev/zero | tr '\\0' x; printf %s hunter2-; sleep 0.05; echo hunter2";
-    const { content } = await bash(`${command}; echo; ${command}`, { toolUseId: `w${process.pid}` });
+    const { content } = await bash(`${command}; echo; ${command}`);
     const file = /whole output is in (\S+)\)$/.exec(content)?.[1] ?? "";
     onTestFinished(() => rmSync(join(file, "../.."), { recursive: true, force: true }));
     const x = "x".repeat(40_000);
@@ -290,7 +310,7 @@ describe("Bash tool", () => {
   });
 
   test("keeps at most 100,000 characters of output as data", async () => {
-    const { data } = await bash("yes | head -c 3000000", { toolUseId: `v${process.pid}` });
+    const { data } = await bash("yes | head -c 3000000");
     rmSync(dirname(outputDirectory(cwd)), {
       recursive: true,
       force: true,

@@ -163,6 +163,12 @@ describe("Hooks.run", () => {
     expect(await running).toEqual({ stdout: "" });
   });
 
+  it("starts no hook after an interrupt, and reports none", async () => {
+    const { run, notices, cwd } = hooksOf(["touch begun"], { event: "PostToolUse" });
+    expect(await run({}, AbortSignal.abort())).toEqual({ stdout: "" });
+    expect([existsSync(join(cwd, "begun")), notices]).toEqual([false, []]);
+  });
+
   it("limits the output it reads and treats a truncated JSON answer as a refusal", async () => {
     const xs = (count: number): string => `head -c ${count} /dev/zero | tr '\\0' x`;
     const words = await hooksOf([xs(3_000_000)]).run();

@@ -16,6 +16,12 @@ const manyTools = scriptFile("mcp/many-tools");
 const badTool = scriptFile("mcp/bad-tool");
 const noTools = scriptFile("mcp/no-tools");
 
+/** A client's first request, or its first notification. */
+interface Initialization {
+  readonly id?: number;
+  readonly params: { readonly protocolVersion: string };
+}
+
 /** Connects to the servers and closes them when the test ends. */
 async function connect(servers: McpOptions["servers"], more: Partial<McpOptions> = {}) {
   const cwd = temporaryDirectory();
@@ -99,6 +105,7 @@ describe("connectServers with a stdio server", () => {
       ["odd", "bad", "its description is invalid"],
       ["odd", "(unnamed)", "its description is invalid"],
       ["odd", "since", 'a model\'s server refuses the key "StartTime>" of its input'],
+      ["odd", "deep", "its input schema is nested too deeply"],
     ]);
     expect(await call("mcp__odd__good", {})).toMatchObject({ content: "It goes." });
   });
@@ -205,6 +212,25 @@ it("connectServers with an HTTP server › provides its tools and sends the head
   expect(names).toEqual(["mcp__far__add"]);
   expect(await call("mcp__far__add", { a: 2, b: 3 })).toMatchObject({ content: "5" });
   expect(new Set(asked)).toEqual(new Set(["Bearer t-1"]));
+});
+
+it("connectServers with an HTTP server › gives up at the start timeout if the server does not confirm the start", async () => {
+  const http = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      const { id, params } = JSON.parse(body) as Initialization;
+      // The library waits for the answer to its notification, which has no id.
+      if (id === undefined) return;
+      const { protocolVersion } = params;
+      const result = { protocolVersion, capabilities: {}, serverInfo: { name: "far", version: "1" } };
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    });
+  });
+  const { url, close } = await listen(http);
+  onTestFinished(close);
+  const far = { type: "http" as const, url, headers: {} };
+  const { names, failures } = await connect({ far }, { startTimeoutMs: 200 });
+  expect([names, failures]).toEqual([[], [["far", "it did not start in time (0.2 s)"]]]);
 });
 
 it.each([

@@ -63,6 +63,15 @@ test("sweepOutputs › removes only outputs, and does not follow symlinks", () =
   expect([...kept, elsewhere, linked].every(existsSync)).toBe(true);
 });
 
+test("sweepOutputs › leaves a directory with the name of an output, and removes the outputs after it", () => {
+  const old = put("-work/tasks/bash-2.output", 2 * RETENTION_MS);
+  const directory = join(dirname(old), "bash-1.output");
+  mkdirSync(directory);
+  utimesSync(directory, 0, 0);
+  sweepOutputs(NOW, scratch);
+  expect([existsSync(old), existsSync(directory)]).toEqual([false, true]);
+});
+
 test("sweepOutputs › runs at most once a day for all processes", () => {
   const first = put("-work/tasks/a.output", 2 * RETENTION_MS);
   const mark = join(scratch, ".swept");

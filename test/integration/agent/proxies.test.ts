@@ -85,10 +85,7 @@ const fetchPage = (url: string, env: Env, more: Partial<ToolContext> = {}): Prom
   const cwd = temporaryDirectory();
   const background = new BackgroundTasks({ cwd, secrets: [] });
   const signal = new AbortController().signal;
-  return webFetchTool.execute(
-    { url },
-    { cwd, env, signal, toolUseId: "t1", seenFiles: new Map(), background, ...more },
-  );
+  return webFetchTool.execute({ url }, { cwd, env, signal, seenFiles: new Map(), background, ...more });
 };
 
 describe("WebFetch behind a proxy", () => {

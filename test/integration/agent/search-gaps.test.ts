@@ -21,7 +21,6 @@ beforeEach(() => {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd },
     signal: new AbortController().signal,
-    toolUseId: "t1",
     seenFiles: new Map(),
     background: new BackgroundTasks({ cwd, secrets: [] }),
   };
@@ -116,6 +115,53 @@ test.each([
   expect(await answerOf(grepTool, { pattern: "TODO", ...one.input })).toBe(
     `Nothing matches.\n(could not be read, so not searched: ${one.named})`,
   );
+});
+
+test("Grep › fails if a signal ends ripgrep, and does not say that nothing matches", async () => {
+  withProgram("rg", "kill -KILL $$");
+  const content = "The search failed: ripgrep was ended by SIGKILL. Search a smaller directory.";
+  expect(await grepTool.execute({ pattern: "TODO" }, context)).toMatchObject({ content, isError: true });
+});
+
+test("Grep › shows the complete matches if ripgrep finds more than can be read", async () => {
+  const data = { path: { text: join(cwd, "a.txt") }, lines: { text: "TODO" }, line_number: 1 };
+  const match = JSON.stringify({ type: "match", data });
+  // The limit of 64 MiB cuts the second line, which then ends as a complete one would.
+  const cut = `printf '{"type":"match"'; head -c 70000000 /dev/zero | tr '\\0' '}'`;
+  withProgram("rg", `echo '${match}'; ${cut}`);
+  expect(await answerOf(grepTool, { pattern: "TODO" })).toBe(
+    "a.txt\n(there are more matches than can be read; narrow the search)",
+  );
+});
+
+test("searchWithoutRipgrep › stops at 64 MiB of matches, and reports it", async () => {
+  const line = `${"x".repeat(1_023)}\n`;
+  for (const name of ["b.txt", "c.txt", "d.txt"]) writeFileSync(join(cwd, name), line.repeat(25_000));
+  writeFileSync(join(cwd, "e.txt"), "x\n");
+  const gaps = new SearchGaps();
+  const query = { pattern: "x", path: cwd, ignoreCase: false, multiline: false };
+  const outcome = await searchWithoutRipgrep(query, { ...context, gaps });
+  expect("matches" in outcome && outcome.matches.length).toBe(75_000);
+  expect(gaps.notes(String)).toEqual(["(there are more matches than can be read; narrow the search)"]);
+});
+
+test("searchWithoutRipgrep › can be interrupted between two large files", async () => {
+  const line = `${"y".repeat(1_023)}\n`;
+  for (const name of ["b.txt", "c.txt"]) writeFileSync(join(cwd, name), line.repeat(10_000));
+  const turn = new AbortController();
+  class InterruptedInB extends SearchGaps {
+    #calls = 0;
+
+    override unlessUnreadable<T>(path: string | Buffer, action: () => T): T | undefined {
+      if (String(path).endsWith("b.txt")) this.#calls += 1;
+      // The first call looks at the file, the second reads it. The interrupt arrives as soon as the search waits.
+      if (this.#calls === 2) queueMicrotask(() => turn.abort());
+      return super.unlessUnreadable(path, action);
+    }
+  }
+  const query = { pattern: "x", path: cwd, ignoreCase: false, multiline: false };
+  const own = { env: context.env, signal: turn.signal, gaps: new InterruptedInB() };
+  await expect(searchWithoutRipgrep(query, own)).rejects.toThrow();
 });
 
 test("SearchGaps › names five paths, and the number of the others", () => {

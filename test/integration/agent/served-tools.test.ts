@@ -1,12 +1,14 @@
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { expect, it, onTestFinished } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { serveTools } from "../../../src/agent/mcp/serve-tools.ts";
 import type { AnyTool } from "../../../src/agent/tool.ts";
 import { createSocketDirectory, listenLocally } from "../../../src/os/net/local-server.ts";
 import { addSecrets } from "../../../src/os/redact.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const SECRET = "sk-served-tools-0123456789";
 
@@ -47,7 +49,7 @@ async function served(): Promise<{
   };
 }
 
-it("served tools › redact secrets and control characters, and survive lines that are not messages", async () => {
+it("served tools › redact secrets and control characters, explain wrong inputs, and survive lines that are not messages", async () => {
   addSecrets({ SERVED_API_KEY: SECRET });
   const { send, next, problems } = await served();
   const info = {
@@ -62,9 +64,32 @@ it("served tools › redact secrets and control characters, and survive lines th
   expect(await next()).toMatchObject({ id: null, error: { code: -32700, message: "A line is not JSON." } });
   send("x".repeat(5 * 1024 * 1024));
   expect(await next()).toMatchObject({ id: null, error: { code: -32700 } });
-  const params = { name: "Greet", arguments: { name: "ada" } };
-  send(JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
-  const { result } = (await next()) as { result: { content: { text: string }[] } };
-  expect(result.content[0]?.text).toBe('Hello {"name":"ada"} [secret]');
+  const call = async (given: object): Promise<string | undefined> => {
+    const params = { name: "Greet", arguments: given };
+    send(JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
+    const { result } = (await next()) as { result: { content: { text: string }[] } };
+    return result.content[0]?.text;
+  };
+  expect(await call({ name: "ada" })).toBe('Hello {"name":"ada"} [secret]');
   expect(problems).toHaveLength(2);
+  const ignored = "Greet ignored these unknown keys of your input: who. Known keys: name.";
+  expect(await call({ name: "ada", who: "bob" })).toBe(`Hello {"name":"ada"} [secret]\n\n${ignored}`);
+  expect(await call({ who: "ada" })).toBe(
+    `Wrong input for Greet: name: Invalid input: expected string, received undefined\n\n${ignored}`,
+  );
+});
+
+it("served tools › end at a signal, even if the client reads no more answers", async () => {
+  let isServing = false;
+  const bytesOut = (): Promise<void> => {
+    isServing = true;
+    return new Promise(() => undefined);
+  };
+  const streams = { bytesIn: () => new PassThrough(), bytesOut };
+  const call = async () => ({ content: "never called" });
+  const end = new AbortController();
+  const ended = serveTools({ tools: () => [greet], call }, streams, end.signal, () => undefined);
+  await eventually("the start of the server", () => isServing);
+  end.abort();
+  expect(await ended).toBeUndefined();
 });

@@ -89,6 +89,17 @@ describe("loadMemory and memorySection", () => {
     expect(problems).toEqual([expect.stringContaining("elsewhere is outside")]);
   });
 
+  it("loads the user's own files if they are links to another directory", () => {
+    const { root, cwd, home } = files({
+      "dotfiles/claude.md": "mine @style.md",
+      "dotfiles/style.md": "how",
+      "root/CLAUDE.md": "-> dotfiles/claude.md",
+      "root/style.md": "-> dotfiles/style.md",
+    });
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, denyNothing);
+    expect([found.map(({ text }) => text), problems]).toEqual([["mine @style.md", "how"], []]);
+  });
+
   it("treats an unresolvable or overlong @name as plain text", () => {
     const text = `See @loop and @${"x".repeat(300)}.`;
     const { root, cwd, home } = files({ "project/CLAUDE.md": text, "project/loop": "-> loop" });

@@ -38,7 +38,6 @@ beforeEach(() => {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd },
     signal: new AbortController().signal,
-    toolUseId: "t1",
     seenFiles: new Map(),
     background: new BackgroundTasks({ cwd, secrets: [] }),
   };

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod/mini";
 import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../../../src/agent/agent.ts";
 import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
@@ -224,6 +224,44 @@ describe("Agent.run", () => {
     const ada = agent({ turns: [{ tools: [{ name: "Long", input: {} }] }], tools: [long] });
     await ada.run(input("x"), never);
     expect(resultsOf(ada.messages)[0]).toMatch(/^x{100000}\n… \(150000 more/);
+  });
+
+  test("keeps the notes of a person and of a hook with a truncated tool result", async () => {
+    const long = tool("Long", async () => ({ content: "x".repeat(250_000) }), {
+      access: () => ({ kind: "external" }),
+    });
+    const command = "echo 'read the rest' >&2; exit 2";
+    const hooks = new Hooks({
+      setting: hooksSetting.parse({ PostToolUse: [{ hooks: [{ type: "command", command }] }] }),
+      sessionId: "s1",
+      cwd,
+      env: ENV,
+      onNotice: () => undefined,
+    });
+    const ask = async () => ({ allowed: true, note: "only this once" });
+    const ada = agent({
+      turns: [{ tools: [{ name: "Long", input: {} }] }],
+      tools: [long],
+      hooks,
+      allow: { mode: () => "default", ask },
+    });
+    await ada.run(input("x"), never);
+    expect(resultsOf(ada.messages)[0]).toMatch(
+      /^x{100000}\n… \(150000 more.*\)\n\nNote with the permission: only this once\n\nA hook says: read the rest$/,
+    );
+  });
+
+  test("measures a tool call without the wall clock, which may be set meanwhile", async () => {
+    const clock = vi.spyOn(Date, "now");
+    onTestFinished(() => clock.mockRestore());
+    const set = tool("Set", async () => {
+      clock.mockReturnValue(0);
+      return { content: "" };
+    });
+    await agent({ turns: [{ tools: [{ name: "Set", input: {} }] }], tools: [set] }).run(input("x"), never);
+    const ms = events.flatMap((event) => (event.type === "tool_ended" ? [event.ms] : []));
+    expect(ms).toHaveLength(1);
+    expect(ms[0]).toBeGreaterThanOrEqual(0);
   });
 
   test("fails a turn after 500 model calls", async () => {

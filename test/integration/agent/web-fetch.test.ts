@@ -20,7 +20,6 @@ beforeEach(() => {
     cwd,
     env: { HOME: cwd },
     signal: new AbortController().signal,
-    toolUseId: "t1",
     seenFiles: new Map(),
     background: new BackgroundTasks({ cwd, secrets: [] }),
     mayConnect: () => true,

@@ -114,7 +114,6 @@ describe("an agent whose startup file is slow", () => {
       cwd: home,
       env: { HOME: home, PATH: "/usr/bin:/bin" },
       signal: new AbortController().signal,
-      toolUseId: "t1",
       seenFiles: new Map(),
       background: new BackgroundTasks({ cwd: home, secrets: [] }),
       snapshot: snapshotOf(env),

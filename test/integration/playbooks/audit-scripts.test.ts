@@ -283,6 +283,21 @@ describe("audit history", () => {
   });
 });
 
+test.each([
+  ["history", "HEAD~1^{tree}", ""],
+  ["touched", "HEAD~1^{tree}", "'the largest file: a'"],
+  ["touched", "HEAD~1", "'the largest file: a'"],
+])("audit %s › stops if git cannot read %s, and prints no wrong figure", (name, missing, argument) => {
+  for (const content of ["1\n", "2\n"]) {
+    put({ a: content });
+    commit();
+  }
+  const object = git("rev-parse", missing).trim();
+  rmSync(join(repo, ".git", "objects", object.slice(0, 2), object.slice(2)));
+  const command = `sh '${join(SCRIPTS, `${name}.sh`)}' ${argument} 2>&1 || true`;
+  expect(shell(command)).toMatch(/(^|\n)audit: stopped: git cannot read all commits\.$/);
+});
+
 test("audit scripts › report zero figures for an empty repository and for one without commits", () => {
   expect(figure("inventory", "Tracked files")).toBe("0");
   expect(figure("largest", "Largest file")).toBe("none");
@@ -409,7 +424,7 @@ test("audit scripts › leave no temporary files", () => {
   commit();
   const scratch = join(top, "scratch");
   mkdirSync(scratch);
-  for (const name of ["inventory", "largest", "history", "todo", "tests"]) {
+  for (const name of ["inventory", "largest", "history", "todo", "tests", "touched"]) {
     script(name, [], repo, { ...ENV, TMPDIR: scratch });
   }
   expect(shell(`ls -A '${scratch}'`)).toBe("");

@@ -83,7 +83,6 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
     cwd: project,
     env,
     signal: new AbortController().signal,
-    toolUseId: "toolu_1",
     seenFiles: new Map(),
     background,
     sandbox: opened,

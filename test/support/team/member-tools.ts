@@ -62,7 +62,6 @@ export async function memberTools(
     cwd: "/",
     env: {},
     signal: new AbortController().signal,
-    toolUseId: "t",
     seenFiles: new Map<string, number>(),
     background: new BackgroundTasks({ cwd: "/", secrets: [] }),
   };

@@ -29,7 +29,6 @@ const context = (more: Partial<ToolContext> = {}): ToolContext => ({
   cwd,
   env: { PATH: process.env.PATH, HOME: cwd },
   signal: new AbortController().signal,
-  toolUseId: "toolu_1",
   seenFiles: new Map(),
   background,
   ...more,

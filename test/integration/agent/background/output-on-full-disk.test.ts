@@ -26,7 +26,7 @@ function onSmallDisk(): { disk: Disk; file: OutputFile; path: string; readOutput
   });
   onTestFinished(() => background.endAll());
   const task = { task_id: started?.taskId ?? "", block: false };
-  const context = { cwd, env: {}, signal, toolUseId: "toolu_1", seenFiles: new Map(), background };
+  const context = { cwd, env: {}, signal, seenFiles: new Map(), background };
   return {
     disk,
     file: file as unknown as OutputFile,

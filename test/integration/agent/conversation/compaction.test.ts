@@ -8,8 +8,9 @@ import { ASK_AGAIN, ASK_FOR_SUMMARY } from "../../../../src/agent/conversation/s
 import { openTranscript } from "../../../../src/agent/conversation/transcript.ts";
 import type { AgentEvent } from "../../../../src/agent/events.ts";
 import { anthropicModel } from "../../../../src/agent/model/anthropic.ts";
-import type { Model } from "../../../../src/agent/model/model.ts";
+import { type Model, ModelError } from "../../../../src/agent/model/model.ts";
 import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
+import { recordingModel } from "../../../../src/agent/playbook/recorder.ts";
 import type { Tool } from "../../../../src/agent/tool.ts";
 import { expectValidRequest } from "../../../support/assertions/valid-request.ts";
 import {
@@ -126,6 +127,7 @@ describe("compaction near the end of the context window", () => {
     expect(next).toContain(`request ${asked + 1} `);
     expect(next).not.toContain("request 1 ");
     expect(events.map(({ type }) => type)).toContain("compacted");
+    expect(events.filter(({ type }) => type === "model_called")).toHaveLength(api.requests.length);
     // The summary is not shown as text of the agent.
     expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).not.toContain(
       "SUMMARY",
@@ -290,6 +292,20 @@ describe("compaction near the end of the context window", () => {
     expect((await ada.run(input("again"), never)).outcome).toBe("completed");
     expect(ada.messages.length).toBeLessThan(before);
   });
+});
+
+test("compaction of a recorded agent › is no turn of the playbook", async () => {
+  await serve(20_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
+  const said: (string | undefined)[] = [];
+  const facts = { window: 20_000 };
+  const model = recordingModel(anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts }), {
+    run: { cwd: join(home, "work"), team: "crew", secrets: [] },
+    record: ({ say: text }) => said.push(text),
+  });
+  const ada = agent({ model });
+  for (let i = 0; i < 10; i += 1) await ada.run(input("y".repeat(8_000)), never);
+  expect(events.map(({ type }) => type)).toContain("compacted");
+  expect(said).toEqual(Array.from({ length: 10 }, () => "fine"));
 });
 
 describe("compaction with an unusable summary", () => {
@@ -500,6 +516,46 @@ describe("conversation too long for the server", () => {
     expect(api.requests.filter(asksForSummary)).toHaveLength(1);
     expectValidRequest(api.requests.at(-1) as FakeRequest);
   });
+});
+
+test("conversation too long for a fallback model › is compacted once, and keeps the window of the agent's own model", async () => {
+  await serve(20_000, () => say("unasked"));
+  const own = { name: "own", window: 200_000 };
+  let used = own;
+  const model: Model = {
+    get name() {
+      return used.name;
+    },
+    get window() {
+      return used.window;
+    },
+    async *stream({ messages }) {
+      const text = JSON.stringify(messages);
+      const tokens = Math.ceil(text.length / 4);
+      const { window: limit } = used;
+      if (tokens > limit) throw new ModelError("too_long", "prompt is too long", 400, { limit });
+      yield {
+        type: "message",
+        message: { role: "assistant", content: [{ type: "text", text: "fine" }] },
+        stopReason: "end_turn",
+        usage: { input: tokens, output: 1, cacheRead: 0, cacheWrite: 0 },
+      };
+    },
+  };
+  const ada = agent({ model });
+  const runTurns = async () => {
+    for (let i = 0; i < 12; i += 1)
+      expect(await ada.run(input("y".repeat(8_000)), never)).toMatchObject({ outcome: "completed" });
+  };
+  const compactions = () => events.filter(({ type }) => type === "compacted");
+  await runTurns();
+  used = { name: "spare", window: 20_000 };
+  await ada.run(input("go on"), never);
+  expect(compactions()).toHaveLength(1);
+  used = own;
+  await runTurns();
+  expect(compactions()).toHaveLength(1);
+  expect(openTranscript(path(), { sessionId: "s1" }).restored.window).toBeUndefined();
 });
 
 describe("resumed compacted conversation (S51)", () => {

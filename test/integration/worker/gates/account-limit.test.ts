@@ -6,13 +6,17 @@ import { resumePaused } from "../../../../src/operations/resume/resume-paused.ts
 import { runState } from "../../../../src/operations/run/run-state.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
 import type { Clock } from "../../../../src/os/clock.ts";
+import { RECORDING_VARIABLE } from "../../../../src/runtime/agent/recording.ts";
+import { teamEvent } from "../../../../src/schema/event.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { readJsonLines } from "../../../../src/store/jsonl.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { agreeToShutdown } from "../../../../src/team-tools/send-message.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import {
   type FakeMessagesApi,
   type FakeReply,
@@ -230,6 +234,20 @@ test("an account limit › is bridged by a fallback model, which is not used lon
   await eventually("the answers", () => api.requests.length === 3);
   expect(api.requests.map(({ body }) => body.model)).toEqual(["m", "spare", "m"]);
   expect(dev.shown.join()).not.toContain("is paused");
+});
+
+test("an account limit › is bridged in a recorded run, too, and the event log names the fallback model", async () => {
+  const ref = await testTeam(["dev"]);
+  const api = await limitedApi(HOUR_MS, ({ body }) => body.model === "m");
+  const settings = { teams: { fallback: ["spare"] } };
+  const recording = join(temporaryDirectory(), "recording");
+  const dev = await workerOfTest(ref, { api, settings, env: { [RECORDING_VARIABLE]: recording } });
+  await work(ref);
+  await isIdle(ref, dev);
+  await dev.stop();
+  const events = readJsonLines(ref.paths.events, teamEvent).lines.filter(({ type }) => type === "model");
+  expect(events).toMatchObject([{ model: "spare", outcome: "answered" }]);
+  expect(readdirSync(recording)).toEqual(["dev.jsonl"]);
 });
 
 test("an account limit › outlives the agent's process; the next process sends no request before the limit ends", async () => {

@@ -60,6 +60,11 @@ describe("hookResult", () => {
       { code: undefined, failure: "not-started", message: "ENOENT" },
       { kind: "error while running", text: "could not be started: ENOENT" },
     ],
+    [
+      "a command that may still run",
+      { code: undefined, failure: "not-ended", message: "EMFILE" },
+      { kind: "error while running", text: "could not be ended, and may still run: EMFILE" },
+    ],
   ])("reads %s", (_, end, expected) => {
     expect(hookResult(ended(end))).toMatchObject(expected);
   });

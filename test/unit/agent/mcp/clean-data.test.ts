@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { cleanData, dataText } from "../../../../src/agent/mcp/clean-result.ts";
+import { cleanData, cleanResult, dataText } from "../../../../src/agent/mcp/clean-result.ts";
 
 it("cleanData › keeps short values, and strips control characters from texts and keys", () => {
   const data = { a: ["x\u001b[31mred\u001b[0m", { "k\u0007": "\u202ey" }], n: 1, b: true, z: null };
@@ -39,4 +39,13 @@ it("cleanData › cuts an object with many keys, and a deeply nested value", () 
 
 it("cleanData › replaces a lone surrogate in a text", () => {
   expect(cleanData({ text: "a\ud83d" })).toEqual({ text: "a\ufffd" });
+});
+
+it("cleanResult › adds the notes of a person to a text, and to data", () => {
+  const notes = ["Note with the permission: only \u001b[31monce\u001b[0m"];
+  expect(cleanResult({ content: "done", notes })).toBe("done\n\nNote with the permission: only once");
+  const data = { id: "7" };
+  expect(cleanResult({ content: JSON.stringify(data), data, notes })).toBe(
+    `${dataText(data)}\n\nNote with the permission: only once`,
+  );
 });

@@ -15,7 +15,7 @@ test("watchEdits › reports each successful edit, but no failed edit and no edi
   });
   expect(read).toBe(readTool);
   const context = {
-    ...{ cwd, env: {}, toolUseId: "t", signal: new AbortController().signal, planFile: join(cwd, "plan.md") },
+    ...{ cwd, env: {}, signal: new AbortController().signal, planFile: join(cwd, "plan.md") },
     seenFiles: new Map<string, number>(),
     background: new BackgroundTasks({ cwd, secrets: [] }),
   };
