@@ -400,6 +400,20 @@ test("checkTeams › never follows a link when it repairs", async () => {
   expect(readFileSync(secret, "utf8")).toBe("root:x:0:0");
 });
 
+test("checkTeams › does not follow a link to a directory", async () => {
+  const ref = await testTeam(["dev"]);
+  const outside = join(ref.home.root, "outside");
+  const shared = join(outside, "shared");
+  mkdirSync(outside);
+  writeFileSync(shared, "");
+  chmodSync(outside, 0o755);
+  chmodSync(shared, 0o644);
+  symlinkSync(outside, join(ref.paths.dir, "linked"));
+  symlinkSync(ref.paths.dir, join(ref.paths.dir, "loop"));
+  expect(await fix(ref)).toEqual(WHOLE);
+  expect([outside, shared].map((path) => statSync(path).mode & 0o777)).toEqual([0o755, 0o644]);
+});
+
 test("checkTeams › quarantines unreadable requests and records, and removes orphaned answers", async () => {
   const ref = await testTeam(["dev"]);
   const request = { id: "q", kind: "question", from: "dev", summary: "", payload: {}, at: 1 } as const;
