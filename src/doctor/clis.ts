@@ -1,4 +1,5 @@
 import { type InstalledCli, installedClis } from "../adapter/installed/installed-clis.ts";
+import { supportedVersionHint } from "../adapter/installed/version-check.ts";
 import type { Env } from "../os/env.ts";
 import { loadSettings } from "../settings/settings.ts";
 import { type Finding, ok, warn } from "./finding.ts";
@@ -40,11 +41,7 @@ function findingOf(cli: InstalledCli): Finding {
   if (problem !== null)
     return warn(subject, `its version is not known: ${problem}`, `Run ${command} to see the problem.`);
   if (refused !== null)
-    return warn(
-      subject,
-      `${version} cannot be started: ${refused}`,
-      `Install one of the tested versions: ${tested.join(", ")}.`,
-    );
+    return warn(subject, `${version} cannot be started: ${refused}`, supportedVersionHint(tested));
   if (node?.isEnough === false)
     return warn(
       subject,

@@ -159,6 +159,15 @@ it("teams cli ls and doctor › name an untested version, and a version that can
   expect(await doctor()).toMatch(/warn +CLI opencode +2\.0\.4 cannot be started: OpenCode 2 has another/);
 });
 
+it("teams doctor › says what to install in place of a refused version when no version was tested", async () => {
+  const unsupported = { versions: ">=2", why: "It has another interface." };
+  const own = { channel: "acp", command: "own", unsupported };
+  const { doctor } = machine({ own: prints("2.0.0") }, { own });
+  expect(await doctor()).toMatch(
+    /warn +CLI own +2\.0\.0 cannot be started: It has another interface\.\n +→ Install an older version\./,
+  );
+});
+
 it("teams doctor › warns about an installed CLI without login, and names the missing CLIs", async () => {
   const { doctor } = machine({ codex: prints("codex-cli 0.170.0"), goose: "#!/bin/sh\nexit 1\n" });
   const out = await doctor();
