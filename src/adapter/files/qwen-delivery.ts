@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors.ts";
 import { pause, systemClock } from "../../os/clock.ts";
 import type { ChannelEvents } from "../channel.ts";
 import { refusalText } from "../refusals.ts";
@@ -52,7 +53,7 @@ export class QwenDelivery {
     await this.#submit(text);
   }
 
-  /** Continues a turn that Qwen has ended because all calls of an answer were refused. */
+  /** Continues a turn that Qwen has ended because all calls of an answer were refused. @throws a system error */
   resume(refusals: readonly string[]): void {
     // The end of Qwen, and an interrupt, are reported elsewhere.
     this.#submit(refusalText(refusals)).catch(() => undefined);
@@ -63,22 +64,30 @@ export class QwenDelivery {
     this.#stop.abort();
   }
 
+  /** @throws a system error; nothing was submitted */
   #submit(text: string): Promise<void> {
     const { turns, files, wasEntered } = this.#options;
     this.#submitted = submittedText(text);
-    const taken = turns.expect(this.#submitted, !this.forgets);
-    const signal = this.#renew();
     let since = systemClock.now();
     files.submit(this.#submitted);
-    void this.#urge(signal, () => {
+    void this.#urge(this.#renew(), () => {
       // A second submission never becomes a second turn: Qwen drops text during a turn, or has lost the first submission.
       if (this.forgets || (!turns.isTaken && wasEntered(this.#submitted, since))) {
         since = systemClock.now();
-        files.submit(this.#submitted);
+        this.#submitAgain();
       }
       return !turns.isTaken;
     });
-    return taken;
+    return turns.expect(this.#submitted, !this.forgets);
+  }
+
+  #submitAgain(): void {
+    const { files, events } = this.#options;
+    try {
+      files.submit(this.#submitted);
+    } catch (error) {
+      events.note(`a message was not submitted again: ${messageOf(error)}`);
+    }
   }
 
   #renew(): AbortSignal {

@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
@@ -29,10 +30,16 @@ interface Taking {
   reject(error: Error): void;
 }
 
+/** The events that turns report. */
+type TurnEvents = Pick<
+  ChannelEvents,
+  "turnStarted" | "turnEnded" | "text" | "toolStarted" | "toolEnded" | "spent"
+>;
+
 interface TurnsOptions {
   readonly cwd: string;
-  readonly events: ChannelEvents;
-  /** Sends the reasons for refused calls to the model: Qwen ends a turn whose calls are all cancelled. */
+  readonly events: TurnEvents;
+  /** Sends the reasons for refused calls to the model: Qwen ends a turn whose calls are all cancelled. @throws a system error */
   readonly resume: (refusals: readonly string[]) => void;
   /** Called when a call needs no answer any more, or, with undefined, when a turn has ended. */
   readonly closed: (callId: string | undefined) => void;
@@ -234,8 +241,13 @@ export class QwenTurns {
 
   #onAllCancelled(calls: readonly Call[]): void {
     const refusals = calls.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
-    if (this.#isInterrupted || refusals.length < calls.length) this.#end({ outcome: "interrupted" });
-    else this.#options.resume(refusals);
+    if (this.#isInterrupted || refusals.length < calls.length) return this.#end({ outcome: "interrupted" });
+    try {
+      this.#options.resume(refusals);
+    } catch (error) {
+      const failure = `the reasons for refusals did not reach its model: ${messageOf(error)}`;
+      this.#end({ outcome: "failed", failure });
+    }
   }
 
   #end(end: ChannelTurnEnd): void {
