@@ -3,6 +3,7 @@ import type { Env } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { FollowedFile } from "../../os/files/followed-file.ts";
 import { fileSize, listDir } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
 import { fieldsOf } from "../requests.ts";
 
 /**
@@ -69,7 +70,7 @@ function recordOf(env: Env, session: string): string | undefined {
     const projects = join(place, "projects");
     for (const project of listDir(projects)) {
       const path = join(projects, project, "chats", `${session}.jsonl`);
-      if (fileSize(path) !== undefined) return path;
+      if (ifReadable(() => fileSize(path)) !== undefined) return path;
     }
   }
   return undefined;

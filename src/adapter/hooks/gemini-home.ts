@@ -5,6 +5,7 @@ import type { Env } from "../../os/env.ts";
 import { ensureOwnDirectory, homeDirectory } from "../../os/files/app-directories.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, listDir, readText, writeNew } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
 import { createLink, realPathOf } from "../../os/files/symlinks.ts";
 import { textStart } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER, type ToolServer } from "../channel.ts";
@@ -137,9 +138,10 @@ function personsDirectory(env: Env): string {
 export function hasConversation(env: Env, session: string): boolean {
   const records = join(personsDirectory(env), "tmp");
   const end = `-${textStart(session, 8)}.jsonl`;
-  return listDir(records).some((project) =>
-    listDir(join(records, project, "chats")).some((name) => name.endsWith(end)),
-  );
+  return listDir(records).some((project) => {
+    const names = ifReadable(() => listDir(join(records, project, "chats"))) ?? [];
+    return names.some((name) => name.endsWith(end));
+  });
 }
 
 function settingsIn(directory: string): Readonly<Record<string, unknown>> {

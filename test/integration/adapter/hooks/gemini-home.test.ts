@@ -74,9 +74,11 @@ test.each([
   expect(() => home.create([HOOK], [], cwd)).toThrow(why);
 });
 
-test("the home of Gemini › finds the record of a conversation", () => {
+test("the home of Gemini › finds the record of a conversation, even next to an unreadable project", () => {
   const { own, env } = setUp();
   mkdirSync(join(own, "tmp/p/chats"), { recursive: true });
+  // A link to itself is unreadable even for the superuser.
+  symlinkSync("loop", join(own, "tmp/loop"));
   writeFileSync(join(own, "tmp/p/chats/session-2026-01-01T00-00-01234567.jsonl"), "");
   expect(["01234567-89ab-cdef", "76543210-89ab-cdef"].map((id) => hasConversation(env, id))).toEqual([
     true,
