@@ -31,7 +31,8 @@ export class ClaudeUsage {
   /** Reads new entries. @returns the usage since the last call; undefined if there is none */
   take(transcript: string): TokenCount | undefined {
     if (!TRANSCRIPT.test(transcript)) return undefined;
-    for (const path of [transcript, ...subagentFiles(transcript)]) this.#fileOf(path)?.read();
+    for (const path of [transcript, ...subagentFiles(transcript)])
+      ifReadable(() => this.#fileOf(path)?.read());
     const usage = this.#uncollected;
     this.#uncollected = NO_TOKENS;
     return sumOf(usage) > 0 ? usage : undefined;
@@ -40,7 +41,7 @@ export class ClaudeUsage {
   #fileOf(path: string): FollowedFile | undefined {
     const known = this.#files.get(path);
     if (known !== undefined) return known;
-    const entry = ifReadable(() => entryOf(path));
+    const entry = entryOf(path);
     if (entry?.isFile() !== true || this.#files.size > MAX_FILES) return undefined;
     const file = new FollowedFile(
       path,
