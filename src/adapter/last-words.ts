@@ -14,6 +14,11 @@ export async function waitForEnd(ended: Promise<unknown> | undefined, signal: Ab
   await Promise.race([ended, pause(SAME_END_MS, signal)]);
 }
 
+/** Returns how a program that has lost its connection ended; undefined if it still runs a moment later. */
+export async function exitOf(ended: Promise<string>, signal: AbortSignal): Promise<string | undefined> {
+  return Promise.race([ended, pause(SAME_END_MS, signal).then(() => undefined)]);
+}
+
 /** Returns a text of a CLI as one line without control characters. */
 export function cleaned(text: string): string {
   return stripControls(text).replace(/\s+/g, " ").trim();
