@@ -10,6 +10,7 @@ import { waitForEnd } from "../last-words.ts";
 import { optionArgs, ownMode } from "../option-args.ts";
 import { fieldsOf } from "../requests.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
+import { startStep } from "../start-step.ts";
 import { Bridge } from "./bridge.ts";
 import { bridgePlugin } from "./bridge-plugin.ts";
 import { HttpPermissions } from "./http-permissions.ts";
@@ -54,15 +55,10 @@ class HttpChannel implements Channel {
   async start(conversation: string | undefined): Promise<string | undefined> {
     const { adapter, env } = this.#setup;
     const file = requireProgram(adapter, env);
-    const over = new AbortController();
     try {
       const { bridge, program } = await this.#open(file);
-      const late = pause(START_MS, over.signal).then(() => `it was not ready within ${START_MS / 1000} s`);
-      const early = program.ended.then(({ how }) => `it ended with ${how}`);
-      const failed = Promise.race([late, early]).then((why) => Promise.reject(new Error(why)));
-      const started = this.#connect(bridge, conversation);
-      for (const one of [failed, started]) one.catch(() => undefined);
-      const session = await Promise.race([started, failed]);
+      const ended = program.ended.then(({ how }) => how);
+      const session = await startStep(ended, START_MS, () => this.#connect(bridge, conversation));
       this.#isStarted = true;
       void program.ended.then((end) => this.#onEnded(end));
       await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, signal: this.#ending.signal });
@@ -74,8 +70,6 @@ class HttpChannel implements Channel {
         needs: `It must be able to load plugins; ${adapter.id}-acp needs none.`,
         cause: error,
       });
-    } finally {
-      over.abort();
     }
   }
 
