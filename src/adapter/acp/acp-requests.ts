@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { ServerTool } from "../../agent/tool.ts";
-import { cutText } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER } from "../channel.ts";
 import {
   commandRequest,
@@ -145,9 +144,6 @@ function toolName({ title, kind, _meta }: AcpCall, fields: Fields): string {
   return word ?? kind ?? "tool";
 }
 
-/** Maximum length of a tool result in the pane and the log, in characters. */
-const MAX_RESULT = 20_000;
-
 /** Returns the text of a call's result. */
 export function contentText({ content }: AcpCall): string {
   const texts = (content ?? []).flatMap((one) => {
@@ -155,5 +151,5 @@ export function contentText({ content }: AcpCall): string {
     const { text } = fieldsOf(inner);
     return type === "content" && typeof text === "string" ? [text] : [];
   });
-  return cutText(texts.join("\n"), MAX_RESULT);
+  return texts.join("\n");
 }

@@ -1,6 +1,5 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
 import { tokensSince } from "../../schema/tokens.ts";
-import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
 
@@ -8,9 +7,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The only report that names no thread. */
 export const ACCOUNT_LIMITS = "account/rateLimits/updated";
-
-/** Maximum length of a tool result in the log, in characters. */
-const MAX_RESULT = 20_000;
 
 /** Codex's reports on the turns of one thread, as events of a channel. */
 export class CodexTurns {
@@ -114,9 +110,9 @@ export class CodexTurns {
     // A late report on a call of an earlier turn.
     if (!this.#items.has(id)) return;
     const { aggregatedOutput, result, error, status } = item;
-    const output = typeof aggregatedOutput === "string" ? aggregatedOutput : jsonOf(result ?? error);
+    const content = typeof aggregatedOutput === "string" ? aggregatedOutput : jsonOf(result ?? error);
     const isError = status === "failed" || status === "declined";
-    this.#events.toolEnded({ id, content: cutText(output, MAX_RESULT), isError });
+    this.#events.toolEnded({ id, content, isError });
   }
 
   /** Codex reports the total of the whole thread, and some totals twice; only the difference is new. */

@@ -1,6 +1,5 @@
 import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
-import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { failureIn, isSubmission } from "../gemini-texts.ts";
 import { requestOf } from "../gemini-tools.ts";
@@ -10,8 +9,6 @@ import { spentOf } from "./qwen-texts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Maximum length of a tool result in the log, in characters. */
-const MAX_RESULT = 20_000;
 /** Maximum milliseconds until Qwen continues a turn after its last call, or starts the next turn. */
 const CONTINUE_MS = 3_000;
 
@@ -228,7 +225,7 @@ export class QwenTurns {
     const call = this.#calls.get(callId);
     if (call === undefined) return;
     call.result = result;
-    this.#options.events.toolEnded({ id: callId, content: cutText(content, MAX_RESULT), isError });
+    this.#options.events.toolEnded({ id: callId, content, isError });
     this.#options.closed(callId);
     if (this.hasOpenCalls || !this.#isRunning) return;
     const calls = [...this.#calls.values()];

@@ -1,5 +1,4 @@
 import { after, systemClock } from "../../os/clock.ts";
-import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ReportedLimit } from "../channel.ts";
 import { cleaned } from "../last-words.ts";
 import { reportedLimit } from "../reported-limit.ts";
@@ -7,9 +6,6 @@ import { fieldsOf, oneLine } from "../requests.ts";
 import { textOf } from "./http-requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** Maximum length of a tool result in the log, in characters. */
-const MAX_RESULT = 20_000;
 
 /** A retry later than this many milliseconds means more than a short overload. */
 const LONG_RETRY_MS = 120_000;
@@ -224,7 +220,7 @@ export class HttpTurn {
     }
     if (status !== "completed" && status !== "error") return;
     this.#open.delete(callID);
-    const content = cutText(textOf(output) ?? textOf(error) ?? "", MAX_RESULT);
+    const content = textOf(output) ?? textOf(error) ?? "";
     this.#events.toolEnded({ id: callID, content, isError: status === "error" });
   }
 
