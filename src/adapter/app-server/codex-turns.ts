@@ -1,6 +1,7 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
 import { tokensSince } from "../../schema/tokens.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
+import { countOf } from "../reported-tokens.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -160,10 +161,7 @@ function jsonOf(value: unknown): string {
 
 function spentOf(sum: unknown): Spent {
   const fields = fieldsOf(sum);
-  const count = (name: string): number => {
-    const value = fields[name];
-    return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
-  };
+  const count = (name: string): number => countOf(fields[name]);
   const cacheRead = count("cachedInputTokens");
   const cacheWrite = count("cacheWriteInputTokens");
   const input = Math.max(0, count("inputTokens") - cacheRead - cacheWrite);

@@ -1,5 +1,6 @@
 import type { Spent } from "../../agent/conversation/call-model.ts";
-import { countOf, withoutFileMarks } from "../gemini-texts.ts";
+import { withoutFileMarks } from "../gemini-texts.ts";
+import { countOf } from "../reported-tokens.ts";
 import { fieldsOf } from "../requests.ts";
 
 /**

@@ -2,6 +2,7 @@ import { after, systemClock } from "../../os/clock.ts";
 import type { ChannelEvents, ReportedLimit } from "../channel.ts";
 import { cleaned } from "../last-words.ts";
 import { reportedLimit } from "../reported-limit.ts";
+import { countOf } from "../reported-tokens.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
 import { textOf } from "./http-requests.ts";
 
@@ -231,16 +232,12 @@ export class HttpTurn {
     const { read, write } = fieldsOf(cache);
     this.#events.spent({
       usage: {
-        input: count(input),
-        output: count(output) + count(reasoning),
-        cacheRead: count(read),
-        cacheWrite: count(write),
+        input: countOf(input),
+        output: countOf(output) + countOf(reasoning),
+        cacheRead: countOf(read),
+        cacheWrite: countOf(write),
       },
       costUsd: typeof cost === "number" && cost > 0 ? cost : 0,
     });
   }
-}
-
-function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }
