@@ -21,13 +21,13 @@ export interface AcpCall {
   readonly _meta?: unknown;
 }
 
-export interface AcpOption {
+interface AcpOption {
   readonly optionId: string;
   readonly kind: string;
 }
 
 /** The working directory of a CLI's calls, and how to read their titles. */
-export interface AcpPlace {
+interface AcpPlace {
   readonly cwd: string;
   /** Whether the title of a command is the command. */
   readonly commandInTitle: boolean;

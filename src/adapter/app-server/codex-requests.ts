@@ -7,7 +7,7 @@ import { wordsOf } from "./shell-words.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A request of Codex for permission. */
-export interface CodexRequest {
+interface CodexRequest {
   readonly request: RequestOfCall;
   /** Whether it is for a tool of the team. Such tools act only on the team, and check what their caller may do. */
   readonly isOwn: boolean;

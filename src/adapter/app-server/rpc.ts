@@ -6,7 +6,7 @@ import { fieldsIn, fieldsOf } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface RpcEvents {
+interface RpcEvents {
   notified(method: string, params: Fields): void;
   /** A request of the server; `answer` answers it. It may stay without an answer. */
   asked(id: RequestId, method: string, params: Fields): void;

@@ -7,7 +7,7 @@ import { shellQuote } from "../../text/shell-quote.ts";
 import { fieldsOf } from "../requests.ts";
 
 /** Gemini's hook events that `teams` handles. `BeforeTool` decides on a call, and `AfterAgent` can continue a turn. */
-export const GEMINI_HOOKS = [
+const GEMINI_HOOKS = [
   "SessionStart",
   "BeforeAgent",
   "AfterAgent",
@@ -29,7 +29,7 @@ export interface GeminiHookCommand {
  * @param hookEnded aborts when the hook has ended
  * @returns the hook's answer for Gemini; undefined lets Gemini continue unchanged
  */
-export type AnswerGeminiHook = (
+type AnswerGeminiHook = (
   event: GeminiHook,
   input: Readonly<Record<string, unknown>>,
   hookEnded: AbortSignal,

@@ -8,7 +8,7 @@ import { fieldsIn, fieldsOf } from "../requests.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Events that only Gemini's conversation record reports. */
-export interface RecordEvents {
+interface RecordEvents {
   /** A text of the model. */
   said(text: string): void;
   spent(spent: Spent): void;

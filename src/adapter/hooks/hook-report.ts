@@ -30,7 +30,7 @@ function toolEvent({ tool_name }: Fields): "asking" | "tool" {
 }
 
 /** Names of hooks: those of Claude Code, which Codex and Qwen use too, and those of Gemini CLI. */
-export type HookName = keyof typeof HOOKS;
+type HookName = keyof typeof HOOKS;
 export const HOOK_NAMES = Object.keys(HOOKS) as HookName[];
 
 /** Notification types with which Claude Code and Gemini CLI ask for permission on their own screens. */

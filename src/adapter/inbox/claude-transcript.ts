@@ -16,7 +16,7 @@ const WRITTEN_MS = 1_000;
 const POLL_MS = 50;
 
 /** The end of a claude conversation. */
-export interface TranscriptEnd {
+interface TranscriptEnd {
   /** When a person ended the newest turn in claude's screen, in milliseconds since the epoch. */
   readonly interruptedAt?: number;
   /** The newest text of the model in the newest turn. */

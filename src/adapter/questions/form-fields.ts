@@ -9,7 +9,7 @@ const YES: FieldChoice = { label: "yes", value: true };
 const NO: FieldChoice = { label: "no", value: false };
 
 /** The key of the field that represents a form without fields: whether the person agrees. */
-export const CONSENT = "";
+const CONSENT = "";
 
 /**
  * Returns the fields of an elicitation form, as MCP and the Agent Client Protocol define them.
