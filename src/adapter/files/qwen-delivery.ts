@@ -1,5 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import { pause, systemClock } from "../../os/clock.ts";
+import { untilAborted } from "../../os/until-aborted.ts";
 import type { ChannelEvents } from "../channel.ts";
 import { refusalText } from "../refusals.ts";
 import type { QwenFiles } from "./qwen-files.ts";
@@ -48,7 +49,7 @@ export class QwenDelivery {
     turns.abandon();
     const signal = this.#renew();
     void this.#urge(signal, () => true);
-    await Promise.race([turns.whenIdle, aborted(signal)]);
+    await Promise.race([turns.whenIdle, untilAborted(signal)]);
     if (signal.aborted) throw new Error("it was interrupted before it took the text");
     await this.#submit(text);
   }
@@ -107,9 +108,4 @@ export class QwenDelivery {
     }
     if (isBlocked) events.blocked(undefined);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -5,6 +5,7 @@ import { pause } from "../../os/clock.ts";
 import { isDoneWithin } from "../../os/done-within.ts";
 import { removeTree } from "../../os/files/fs.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
+import { untilAborted } from "../../os/until-aborted.ts";
 import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { interruptScreen } from "../native/interrupt-screen.ts";
@@ -175,7 +176,7 @@ class GeminiHooksChannel implements Channel {
     const taken = this.#turns.expect(this.#submitted);
     taken.catch(() => undefined);
     // At the end of a turn, the hook passes the text to Gemini. If Gemini waits for input, the text must be typed.
-    await Promise.race([taken, this.#turns.whenIdle, aborted(signal)]);
+    await Promise.race([taken, this.#turns.whenIdle, untilAborted(signal)]);
     signal.throwIfAborted();
     const isTaken = (): boolean => this.#turns.isTaken;
     const over = new AbortController();
@@ -183,7 +184,7 @@ class GeminiHooksChannel implements Channel {
     try {
       if (!isTaken())
         await this.#input?.deliver(this.#submitted, AbortSignal.any([signal, over.signal]), isTaken);
-      await Promise.race([taken, aborted(signal)]);
+      await Promise.race([taken, untilAborted(signal)]);
     } catch (error) {
       // A person began a turn meanwhile, and the hook at its end passed on the text.
       if (!isTaken()) throw error;
@@ -273,9 +274,4 @@ class GeminiHooksChannel implements Channel {
     this.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(isDeliberate ? undefined : `${how}.`);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
