@@ -91,14 +91,20 @@ export class GeminiHome {
     return join(this.directory, POLICY);
   }
 
-  /** Copies login files that Gemini wrote in place of our links back to the person's directory. Idempotent. */
+  /**
+   * Copies login files that Gemini wrote in place of our links back to the person's directory, unless the person, or another member, has
+   * written newer ones. Idempotent.
+   */
   restoreLoginFiles(): void {
     for (const name of LOGIN_FILES) {
       const path = join(this.#geminiDirectory, name);
-      if (entryOf(path)?.isFile() !== true) continue;
-      const text = readText(path);
+      const entry = entryOf(path);
+      if (entry?.isFile() !== true) continue;
       // The person's file may be a link to another place.
-      if (text !== undefined) replaceFile(realPathOf(join(this.#personsDirectory, name)), text);
+      const target = realPathOf(join(this.#personsDirectory, name));
+      const text = readText(path);
+      const isOlder = Number(entryOf(target)?.mtimeMs ?? 0) > Number(entry.mtimeMs);
+      if (text !== undefined && !isOlder) replaceFile(target, text);
     }
   }
 }

@@ -5,6 +5,7 @@ import {
   readlinkSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -49,6 +50,19 @@ test("the home of Gemini › copies back a login file that replaced its link, or
   home.restoreLoginFiles();
   expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("renewed");
   expect(readFileSync(join(own, "trustedFolders.json"), "utf8")).toBe("new, through its link");
+});
+
+test("the home of Gemini › keeps a login that is newer than the file in place of its link", () => {
+  const { own, home, inside, cwd } = setUp();
+  writeFileSync(join(own, "oauth_creds.json"), "old");
+  home.create([HOOK], [], cwd);
+  rmSync(join(inside, "oauth_creds.json"));
+  writeFileSync(join(inside, "oauth_creds.json"), "renewed");
+  writeFileSync(join(own, "oauth_creds.json"), "of another account");
+  const later = new Date(Date.now() + 60_000);
+  utimesSync(join(own, "oauth_creds.json"), later, later);
+  home.restoreLoginFiles();
+  expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("of another account");
 });
 
 test("the home of Gemini › copies a renewed login to the target of the user's link", () => {
