@@ -403,13 +403,15 @@ test("checkTeams › never follows a link when it repairs", async () => {
 test("checkTeams › does not follow a link to a directory", async () => {
   const ref = await testTeam(["dev"]);
   const outside = join(ref.home.root, "outside");
-  const shared = join(outside, "shared");
+  const shared = join(outside, "status.json");
   mkdirSync(outside);
   writeFileSync(shared, "");
   chmodSync(outside, 0o755);
   chmodSync(shared, 0o644);
   symlinkSync(outside, join(ref.paths.dir, "linked"));
   symlinkSync(ref.paths.dir, join(ref.paths.dir, "loop"));
+  mkdirSync(join(ref.paths.dir, "run"), { recursive: true, mode: 0o700 });
+  symlinkSync(outside, join(ref.paths.dir, "run/other"));
   expect(await fix(ref)).toEqual(WHOLE);
   expect([outside, shared].map((path) => statSync(path).mode & 0o777)).toEqual([0o755, 0o644]);
 });
