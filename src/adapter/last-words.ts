@@ -3,6 +3,7 @@ import type { PipedProgram } from "../os/process/piped-program.ts";
 import { MAX_IDLE_RESULT } from "../protocol/messages.ts";
 import { cutText } from "../text/characters/cut-text.ts";
 import { stripControls } from "../text/terminal-text.ts";
+import { cleaned } from "./reported-values.ts";
 
 /** Maximum number of words that an error repeats from a program's stderr. */
 const MAX_WORDS = 60;
@@ -17,11 +18,6 @@ export async function waitForEnd(ended: Promise<unknown> | undefined, signal: Ab
 /** Returns how a program that has lost its connection ended; undefined if it still runs a moment later. */
 export async function exitOf(ended: Promise<string>, signal: AbortSignal): Promise<string | undefined> {
   return Promise.race([ended, pause(SAME_END_MS, signal).then(() => undefined)]);
-}
-
-/** Returns a text of a CLI as one line without control characters. */
-export function cleaned(text: string): string {
-  return stripControls(text).replace(/\s+/g, " ").trim();
 }
 
 /**

@@ -11,9 +11,10 @@ import {
   type ChannelSetup,
   TEAM_SERVER,
 } from "../channel.ts";
-import { cleaned, exitOf, lastWords, waitForEnd } from "../last-words.ts";
+import { exitOf, lastWords, waitForEnd } from "../last-words.ts";
 import { optionArgs } from "../option-args.ts";
 import { type Refusal, refusalLine, refusalText } from "../refusals.ts";
+import { cleaned } from "../reported-values.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
 import { answerElicitation, type Elicitation, type ElicitationAnswer } from "./acp-questions.ts";

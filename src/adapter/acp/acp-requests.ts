@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ServerTool } from "../../agent/tool.ts";
 import { TEAM_SERVER } from "../channel.ts";
+import { fieldsOf, oneLine } from "../reported-values.ts";
 import {
   commandRequest,
   editRequest,
@@ -8,7 +9,6 @@ import {
   type RequestOfCall,
   readRequest,
 } from "../request-shapes.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
 
 /** The known facts of a tool call: fields of `tool_call`, of its updates and of its permission request, newer values win. */
 export interface AcpCall {

@@ -1,7 +1,6 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
 import { addTokens, NO_TOKENS, tokensSince } from "../../schema/tokens.ts";
-import { countOf } from "../reported-tokens.ts";
-import { fieldsOf } from "../requests.ts";
+import { countOf, fieldsOf } from "../reported-values.ts";
 
 /** Returns the tokens that the result of a prompt reports, in any of the forms that CLIs use; nothing if it reports none. */
 export function usageOf(result: unknown): Spent {

@@ -2,7 +2,7 @@ import type { ClientConnection, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isDoneWithin } from "../../os/done-within.ts";
 import type { ChannelSetup } from "../channel.ts";
 import { ownMode } from "../option-args.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import type { OpenedSession } from "./acp-session.ts";
 
 /** Time limit in milliseconds for a change of the mode: far more than it takes. */

@@ -9,7 +9,7 @@ import type { Channel, ChannelAnswer, ChannelEvents, ChannelSetup, ToolServer } 
 import { lastWords, waitForEnd } from "../last-words.ts";
 import { askFields } from "../questions/ask-fields.ts";
 import { refusalLine, refusalText } from "../refusals.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
 import { type CodexQuestion, codexQuestion } from "./codex-questions.ts";

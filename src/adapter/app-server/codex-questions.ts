@@ -1,6 +1,6 @@
 import type { AskedField } from "../questions/ask-fields.ts";
 import { formContent, formFields, optionFields } from "../questions/form-fields.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

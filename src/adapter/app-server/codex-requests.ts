@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { TEAM_SERVER } from "../channel.ts";
+import { fieldsOf, oneLine } from "../reported-values.ts";
 import { commandRequest, editRequest, type RequestOfCall } from "../request-shapes.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
 import { wordsOf } from "./shell-words.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

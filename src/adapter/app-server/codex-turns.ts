@@ -1,8 +1,7 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
 import { tokensSince } from "../../schema/tokens.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
-import { countOf } from "../reported-tokens.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
+import { countOf, fieldsOf, oneLine } from "../reported-values.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

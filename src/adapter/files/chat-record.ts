@@ -4,7 +4,7 @@ import { homeDirectory } from "../../os/files/app-directories.ts";
 import { FollowedFile } from "../../os/files/followed-file.ts";
 import { fileSize, listDir } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 /**
  * Qwen's own record of a conversation. Only it shows which calls were cancelled, by a refusal or in its screen. Results that the

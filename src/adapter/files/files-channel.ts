@@ -7,7 +7,7 @@ import { type ScreenProgram, startOnScreen } from "../../os/process/screen-progr
 import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { interruptScreen } from "../native/interrupt-screen.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
 import { ChatRecord } from "./chat-record.ts";

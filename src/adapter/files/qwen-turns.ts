@@ -3,8 +3,7 @@ import { after } from "../../os/clock.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { failureIn, isSubmission } from "../gemini-texts.ts";
 import { requestOf } from "../gemini-tools.ts";
-import { cleaned } from "../last-words.ts";
-import { fieldsOf } from "../requests.ts";
+import { cleaned, fieldsOf } from "../reported-values.ts";
 import { spentOf } from "./qwen-texts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

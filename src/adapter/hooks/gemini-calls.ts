@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ChannelEvents, TEAM_SERVER } from "../channel.ts";
 import { type GeminiCall, requestOf } from "../gemini-tools.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

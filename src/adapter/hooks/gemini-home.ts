@@ -9,7 +9,7 @@ import { ifReadable } from "../../os/files/if-readable.ts";
 import { createLink, realPathOf } from "../../os/files/symlinks.ts";
 import { textStart } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER, type ToolServer } from "../channel.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import type { GeminiHookCommand } from "./gemini-hook-server.ts";
 
 /** Files that Gemini writes at a login or a first start. During a session, Gemini may replace our links to them with new files. */

@@ -4,7 +4,7 @@ import { writeNew } from "../../os/files/fs.ts";
 import { createSocketDirectory, listenLocally } from "../../os/net/local-server.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 /** Gemini's hook events that `teams` handles. `BeforeTool` decides on a call, and `AfterAgent` can continue a turn. */
 const GEMINI_HOOKS = [

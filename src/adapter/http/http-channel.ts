@@ -8,7 +8,7 @@ import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { waitForEnd } from "../last-words.ts";
 import { optionArgs, ownMode } from "../option-args.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
 import { Bridge } from "./bridge.ts";

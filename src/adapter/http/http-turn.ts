@@ -1,9 +1,7 @@
 import { after, systemClock } from "../../os/clock.ts";
 import type { ChannelEvents, ReportedLimit } from "../channel.ts";
-import { cleaned } from "../last-words.ts";
 import { reportedLimit } from "../reported-limit.ts";
-import { countOf } from "../reported-tokens.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
+import { cleaned, countOf, fieldsOf, oneLine } from "../reported-values.ts";
 import { textOf } from "./http-requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

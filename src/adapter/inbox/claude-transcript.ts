@@ -2,7 +2,7 @@ import { systemCode } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import { linesBackwards } from "../../os/files/lines.ts";
 import { lastWordsIn } from "../last-words.ts";
-import { fieldsIn, fieldsOf } from "../requests.ts";
+import { fieldsIn, fieldsOf } from "../reported-values.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -3,8 +3,7 @@ import { FollowedFile } from "../../os/files/followed-file.ts";
 import { entryOf, listDir } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount, tokensSince } from "../../schema/tokens.ts";
-import { countOf } from "../reported-tokens.ts";
-import { fieldsIn, fieldsOf } from "../requests.ts";
+import { countOf, fieldsIn, fieldsOf } from "../reported-values.ts";
 
 const TRANSCRIPT = /^\/[^\0]+\.jsonl$/;
 /** Maximum bytes at the end of a file that the first read covers: a resumed conversation has earlier entries. */

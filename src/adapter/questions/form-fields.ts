@@ -1,4 +1,4 @@
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import type { AskedField, FieldChoice } from "./ask-fields.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

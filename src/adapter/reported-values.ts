@@ -4,9 +4,14 @@ import { stripControls } from "../text/terminal-text.ts";
 /** Maximum length of a call's summary, in characters. */
 const MAX_SUMMARY = 2_000;
 
-/** Returns a hostile text as one line for a person. */
+/** Returns a hostile text as one line without control characters. */
+export function cleaned(text: string): string {
+  return stripControls(text).replace(/\s+/g, " ").trim();
+}
+
+/** Returns a hostile text as one line for a person; a very long one is cut. */
 export function oneLine(text: string): string {
-  return cutText(stripControls(text).replace(/\s+/g, " ").trim(), MAX_SUMMARY);
+  return cutText(cleaned(text), MAX_SUMMARY);
 }
 
 /** Returns the fields of a value of unknown form; none if it is not an object. */
@@ -28,10 +33,7 @@ export function fieldsIn(text: string): ReturnType<typeof fieldsOf> {
   return fieldsOf(parsedJson(text));
 }
 
-/** Returns deny rules for the tools that its agent type lacks; a CLI obeys them only where it asks. @param tools undefined for all */
-export function denialsFor(tools: readonly string[] | undefined): readonly string[] {
-  if (tools === undefined) return [];
-  return [["Bash"], ["Edit", "Write"], ["WebFetch"]].flatMap((names) =>
-    names.some((name) => tools.includes(name)) ? [] : names,
-  );
+/** Returns a number of tokens; 0 for any other value. */
+export function countOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }
