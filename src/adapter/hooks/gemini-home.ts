@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { parse } from "jsonc-parser";
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { ensureOwnDirectory, homeDirectory } from "../../os/files/app-directories.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
@@ -94,18 +94,27 @@ export class GeminiHome {
   /**
    * Copies login files that Gemini wrote in place of our links back to the person's directory, unless the person, or another member, has
    * written newer ones. Idempotent.
+   * @param note reports a file that cannot be copied
    */
-  restoreLoginFiles(): void {
+  restoreLoginFiles(note: (text: string) => void): void {
     for (const name of LOGIN_FILES) {
-      const path = join(this.#geminiDirectory, name);
-      const entry = entryOf(path);
-      if (entry?.isFile() !== true) continue;
-      // The person's file may be a link to another place.
-      const target = realPathOf(join(this.#personsDirectory, name));
-      const text = readText(path);
-      const isOlder = Number(entryOf(target)?.mtimeMs ?? 0) > Number(entry.mtimeMs);
-      if (text !== undefined && !isOlder) replaceFile(target, text);
+      try {
+        this.#restore(name);
+      } catch (error) {
+        note(`the ${name} that Gemini has written could not be copied to your .gemini: ${messageOf(error)}`);
+      }
     }
+  }
+
+  #restore(name: string): void {
+    const path = join(this.#geminiDirectory, name);
+    const entry = entryOf(path);
+    if (entry?.isFile() !== true) return;
+    // The person's file may be a link to another place.
+    const target = realPathOf(join(this.#personsDirectory, name));
+    const text = readText(path);
+    const isOlder = Number(entryOf(target)?.mtimeMs ?? 0) > Number(entry.mtimeMs);
+    if (text !== undefined && !isOlder) replaceFile(target, text);
   }
 }
 

@@ -219,7 +219,7 @@ class GeminiHooksChannel implements Channel {
     await this.#program?.end();
     this.#hooks.close();
     this.#record.close();
-    this.#home.restoreLoginFiles();
+    this.#home.restoreLoginFiles((text) => this.#events.note(text));
     removeTree(this.#home.directory);
   }
 

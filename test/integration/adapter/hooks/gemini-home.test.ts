@@ -15,6 +15,10 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
 
 const HOOK = { event: "BeforeTool", name: "teams", command: "true" } as const;
 
+const unexpected = (note: string): never => {
+  throw new Error(note);
+};
+
 function setUp() {
   const HOME = temporaryDirectory();
   const own = join(HOME, ".gemini");
@@ -47,7 +51,7 @@ test("the home of Gemini › copies back a login file that replaced its link, or
   rmSync(join(inside, "oauth_creds.json"));
   writeFileSync(join(inside, "oauth_creds.json"), "renewed");
   writeFileSync(join(inside, "trustedFolders.json"), "new, through its link");
-  home.restoreLoginFiles();
+  home.restoreLoginFiles(unexpected);
   expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("renewed");
   expect(readFileSync(join(own, "trustedFolders.json"), "utf8")).toBe("new, through its link");
 });
@@ -61,8 +65,25 @@ test("the home of Gemini › keeps a login that is newer than the file in place 
   writeFileSync(join(own, "oauth_creds.json"), "of another account");
   const later = new Date(Date.now() + 60_000);
   utimesSync(join(own, "oauth_creds.json"), later, later);
-  home.restoreLoginFiles();
+  home.restoreLoginFiles(unexpected);
   expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("of another account");
+});
+
+test("the home of Gemini › notes a login that cannot be copied back, and copies the others", () => {
+  const { own, home, inside, cwd } = setUp();
+  const names = ["oauth_creds.json", "state.json"];
+  home.create([HOOK], [], cwd);
+  // A directory in place of the file cannot be replaced.
+  mkdirSync(join(own, "oauth_creds.json/inner"), { recursive: true });
+  utimesSync(join(own, "oauth_creds.json"), 1, 1);
+  for (const name of names) {
+    rmSync(join(inside, name));
+    writeFileSync(join(inside, name), "renewed");
+  }
+  const notes: string[] = [];
+  home.restoreLoginFiles((note) => notes.push(note));
+  expect(notes).toEqual([expect.stringContaining("the oauth_creds.json that Gemini has written")]);
+  expect(readFileSync(join(own, "state.json"), "utf8")).toBe("renewed");
 });
 
 test("the home of Gemini › copies a renewed login to the target of the user's link", () => {
@@ -73,7 +94,7 @@ test("the home of Gemini › copies a renewed login to the target of the user's 
   home.create([HOOK], [], cwd);
   rmSync(join(inside, "oauth_creds.json"));
   writeFileSync(join(inside, "oauth_creds.json"), "renewed");
-  home.restoreLoginFiles();
+  home.restoreLoginFiles(unexpected);
   expect(readlinkSync(join(own, "oauth_creds.json"))).toBe(dotfile);
   expect(readFileSync(dotfile, "utf8")).toBe("renewed");
 });
