@@ -59,10 +59,7 @@ export class KeysPane {
     this.#input = new KeysInput({
       ...options,
       program: {
-        hasEnded: program.hasEnded,
-        isInForeground: program.isInForeground,
-        shell: program.shell,
-        collectsLines: program.collectsLines,
+        ...program,
         get bracketedPaste() {
           return bracketedPasteOf();
         },
