@@ -136,8 +136,9 @@ class HttpChannel implements Channel {
 
   #onEvent(type: string, properties: Readonly<Record<string, unknown>>): void {
     if (type.startsWith("permission.") || type.startsWith("question."))
-      this.#permissions?.event(type, properties);
-    else this.#turn?.event(type, properties);
+      return this.#permissions?.event(type, properties);
+    this.#turn?.event(type, properties);
+    if (this.#turn?.isRunning === false) this.#permissions?.endTurn();
   }
 
   async deliver(text: string): Promise<void> {
