@@ -1,6 +1,6 @@
-import type { HookEvent, HookRecord } from "../../schema/status.ts";
-import { lastWordsIn } from "../last-words.ts";
-import { fieldsIn, fieldsOf, oneLine } from "../reported-values.ts";
+import type { HookEvent, HookRecord } from "../schema/status.ts";
+import { lastWordsIn } from "./last-words.ts";
+import { fieldsIn, fieldsOf, oneLine } from "./reported-values.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
