@@ -247,19 +247,19 @@ class GeminiHooksChannel implements Channel {
         if (input.notification_type === "ToolPermission") this.#calls.onQuestion();
         return undefined;
       case "AfterAgent": {
-        const next = await this.#onAfterAgent(String(input.prompt_response));
+        const next = await this.#onAfterAgent(String(input.prompt_response), hookEnded);
         return next === undefined ? undefined : { decision: "block", reason: next };
       }
     }
   }
 
-  async #onAfterAgent(text: string): Promise<string | undefined> {
-    if (text !== NO_ANSWER) return this.#turns.onTurnEnd(text);
+  async #onAfterAgent(text: string, hookEnded: AbortSignal): Promise<string | undefined> {
+    if (text !== NO_ANSWER) return this.#turns.onTurnEnd(text, hookEnded);
     for (let waited = 0; waited < RECORD_MS && !this.#turns.hasTurnFailed; waited += POLL_MS) {
       await pause(POLL_MS, this.#ending.signal);
       this.#record.read();
     }
-    return this.#turns.onTurnEnd("");
+    return this.#turns.onTurnEnd("", hookEnded);
   }
 
   /** Another program of this user may call a hook, so only files in Gemini's directory of records are read. */
