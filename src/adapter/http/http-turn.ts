@@ -33,6 +33,8 @@ export class HttpTurn {
   #taking: Taking | undefined;
   #isBusy = false;
   #isInterrupted = false;
+  /** The text was interrupted before its turn began: OpenCode ignores an abort then. */
+  #mustAbort = false;
   /** The previous turn was aborted while the delivered text waited. */
   #wasAborted = false;
   /** Why the previous turn failed while the delivered text waited, or why OpenCode refused that text meanwhile. */
@@ -63,6 +65,7 @@ export class HttpTurn {
   begin(): Promise<void> {
     this.#stopWaiting();
     this.#isInterrupted = false;
+    this.#mustAbort = false;
     this.#wasAborted = false;
     this.#failureBefore = undefined;
     this.#failure = undefined;
@@ -80,6 +83,7 @@ export class HttpTurn {
 
   interrupted(): void {
     this.#isInterrupted = true;
+    this.#mustAbort = this.#taking !== undefined;
   }
 
   /** Rejects the text that the CLI has not accepted, because the CLI has ended. */
@@ -127,8 +131,10 @@ export class HttpTurn {
     const taking = this.#taking;
     this.#stopWaiting();
     this.#taking = undefined;
-    if (taking !== undefined) taking.resolve();
-    else if (!this.#isBusy) {
+    if (taking !== undefined) {
+      taking.resolve();
+      if (this.#mustAbort) this.#abort();
+    } else if (!this.#isBusy) {
       this.#isInterrupted = false;
       this.#failure = undefined;
       this.#events.turnStarted();
