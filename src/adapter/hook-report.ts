@@ -1,8 +1,6 @@
 import type { HookEvent, HookRecord } from "../schema/status.ts";
 import { lastWordsIn } from "./last-words.ts";
-import { fieldsIn, fieldsOf, oneLine } from "./reported-values.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, fieldsIn, fieldsOf, oneLine } from "./reported-values.ts";
 
 /** The event that each hook reports; undefined if its input reports none. */
 const HOOKS = {

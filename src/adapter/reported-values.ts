@@ -14,9 +14,12 @@ export function oneLine(text: string): string {
   return cutText(cleaned(text), MAX_SUMMARY);
 }
 
+/** The fields of a value of unknown form. */
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** Returns the fields of a value of unknown form; none if it is not an object. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
 /** Returns the value of a JSON text; undefined if it is not JSON, for example because it is cut off. */
@@ -29,7 +32,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /** Returns the fields of a JSON object in a text; none if the text is not one. */
-export function fieldsIn(text: string): ReturnType<typeof fieldsOf> {
+export function fieldsIn(text: string): Fields {
   return fieldsOf(parsedJson(text));
 }
 

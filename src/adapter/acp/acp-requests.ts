@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ServerTool } from "../../agent/tool.ts";
 import { TEAM_SERVER } from "../channel.ts";
-import { fieldsOf, oneLine } from "../reported-values.ts";
+import { type Fields, fieldsOf, oneLine } from "../reported-values.ts";
 import {
   commandRequest,
   editRequest,
@@ -32,8 +32,6 @@ interface AcpPlace {
   /** Whether the title of a command is the command. */
   readonly commandInTitle: boolean;
 }
-
-type Fields = ReturnType<typeof fieldsOf>;
 
 const TEAM_TOOL = /^mcp__teams__\w+$/;
 /** Titles that CLIs give to calls of the team's tools. */

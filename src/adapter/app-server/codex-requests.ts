@@ -1,10 +1,8 @@
 import { resolve } from "node:path";
 import { TEAM_SERVER } from "../channel.ts";
-import { fieldsOf, oneLine } from "../reported-values.ts";
+import { type Fields, fieldsOf, oneLine } from "../reported-values.ts";
 import { commandRequest, editRequest, type RequestOfCall } from "../request-shapes.ts";
 import { wordsOf } from "./shell-words.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A request of Codex for permission. */
 interface CodexRequest {

@@ -1,9 +1,7 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
 import { tokensSince } from "../../schema/tokens.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
-import { countOf, fieldsOf, oneLine } from "../reported-values.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { countOf, type Fields, fieldsOf, oneLine } from "../reported-values.ts";
 
 /** The only report that names no thread. */
 export const ACCOUNT_LIMITS = "account/rateLimits/updated";

@@ -2,9 +2,7 @@ import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import { connectWebSocket, type WebSocketClient } from "../../os/net/web-socket.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
-import { fieldsIn, fieldsOf } from "../reported-values.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, fieldsIn, fieldsOf } from "../reported-values.ts";
 
 interface RpcEvents {
   notified(method: string, params: Fields): void;

@@ -2,10 +2,8 @@ import { messageOf } from "../../errors.ts";
 import type { ChannelEvents } from "../channel.ts";
 import { requestOf } from "../gemini-tools.ts";
 import { refusalLine } from "../refusals.ts";
-import { fieldsOf } from "../reported-values.ts";
+import { type Fields, fieldsOf } from "../reported-values.ts";
 import { isQuestion, isTeamTool, type QwenRequest, qwenRequest } from "./qwen-requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface PermissionsOptions {
   readonly cwd: string;

@@ -3,10 +3,8 @@ import { after } from "../../os/clock.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { failureIn, isSubmission } from "../gemini-texts.ts";
 import { requestOf } from "../gemini-tools.ts";
-import { cleaned, fieldsOf } from "../reported-values.ts";
+import { cleaned, type Fields, fieldsOf } from "../reported-values.ts";
 import { spentOf } from "./qwen-texts.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Maximum milliseconds until Qwen continues a turn after its last call, or starts the next turn. */
 const CONTINUE_MS = 3_000;

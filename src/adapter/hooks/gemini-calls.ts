@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ChannelEvents, TEAM_SERVER } from "../channel.ts";
 import { type GeminiCall, requestOf } from "../gemini-tools.ts";
-import { fieldsOf } from "../reported-values.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, fieldsOf } from "../reported-values.ts";
 
 /** Tools that need no permission: they affect only Gemini itself, or ask the person on its screen. */
 const OWN_TOOLS = new Set(["write_todos", "update_topic", "complete_task", "get_internal_docs", "ask_user"]);

@@ -2,9 +2,7 @@ import type { Spent } from "../../agent/conversation/call-model.ts";
 import { FollowedFile } from "../../os/files/followed-file.ts";
 import { fileSize } from "../../os/files/fs.ts";
 import { failureIn } from "../gemini-texts.ts";
-import { countOf, fieldsIn, fieldsOf } from "../reported-values.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { countOf, type Fields, fieldsIn, fieldsOf } from "../reported-values.ts";
 
 /** Events that only Gemini's conversation record reports. */
 interface RecordEvents {

@@ -2,11 +2,9 @@ import { messageOf } from "../../errors.ts";
 import type { ChannelEvents } from "../channel.ts";
 import { type AskedField, askFields } from "../questions/ask-fields.ts";
 import { optionFields } from "../questions/form-fields.ts";
-import { fieldsOf } from "../reported-values.ts";
+import { type Fields, fieldsOf } from "../reported-values.ts";
 import type { Bridge } from "./bridge.ts";
 import { type AskedPermission, askedPermission, requestOf, textOf } from "./http-requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Maximum depth of nested subagents whose requests are answered. */
 const MAX_DEPTH = 8;

@@ -1,10 +1,8 @@
 import { after, systemClock } from "../../os/clock.ts";
 import type { ChannelEvents, ReportedLimit } from "../channel.ts";
 import { reportedLimit } from "../reported-limit.ts";
-import { cleaned, countOf, fieldsOf, oneLine } from "../reported-values.ts";
+import { cleaned, countOf, type Fields, fieldsOf, oneLine } from "../reported-values.ts";
 import { textOf } from "./http-requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A retry later than this many milliseconds means more than a short overload. */
 const LONG_RETRY_MS = 120_000;

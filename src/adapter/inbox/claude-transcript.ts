@@ -2,9 +2,7 @@ import { systemCode } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import { linesBackwards } from "../../os/files/lines.ts";
 import { lastWordsIn } from "../last-words.ts";
-import { fieldsIn, fieldsOf } from "../reported-values.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, fieldsIn, fieldsOf } from "../reported-values.ts";
 
 /** Bytes at the end of a transcript that are searched for its newest turn. */
 const TAIL_BYTES = 1024 * 1024;

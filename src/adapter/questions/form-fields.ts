@@ -1,7 +1,5 @@
-import { fieldsOf } from "../reported-values.ts";
+import { type Fields, fieldsOf } from "../reported-values.ts";
 import type { AskedField, FieldChoice } from "./ask-fields.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A form with more fields is left to the person at the CLI's own screen. */
 const MANY_FIELDS = 12;
