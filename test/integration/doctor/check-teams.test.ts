@@ -517,7 +517,7 @@ describe("checkTeams after a crash", () => {
 
   test("keeps the inbox and the records of a name that gets a new member before the repair", async () => {
     const ref = await testTeam(["dev"]);
-    const former = [{ name: "ended", agentId: "ended@crew", endedAt: 1, how: "stopped" } as const];
+    const former = [{ name: "ended", agentId: "ended@crew", endedAt: 1, how: "stopped" }];
     await updateTeam(ref, (config) => ({ ...config, former }));
     writeStatus(ref, "ended", statusOf({ process: deadProcess() }));
     age(ref.paths.agent("ended").run, 2);
