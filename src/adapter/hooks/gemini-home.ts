@@ -4,7 +4,7 @@ import { messageOf, TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { ensureOwnDirectory, homeDirectory } from "../../os/files/app-directories.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
-import { ensureDir, entryOf, listDir, readText, writeNew } from "../../os/files/fs.ts";
+import { ensureDir, entryOf, listDir, readText, setModifiedTime, writeNew } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
 import { createLink, realPathOf } from "../../os/files/symlinks.ts";
 import { textStart } from "../../text/characters/cut-text.ts";
@@ -113,8 +113,11 @@ export class GeminiHome {
     // The person's file may be a link to another place.
     const target = realPathOf(join(this.#personsDirectory, name));
     const text = readText(path);
-    const isOlder = Number(entryOf(target)?.mtimeMs ?? 0) > Number(entry.mtimeMs);
-    if (text !== undefined && !isOlder) replaceFile(target, text);
+    const writtenAt = Number(entry.mtimeMs);
+    if (text === undefined || Number(entryOf(target)?.mtimeMs ?? 0) > writtenAt) return;
+    replaceFile(target, text);
+    // Another member that ends later may have a newer one.
+    setModifiedTime(target, writtenAt);
   }
 }
 

@@ -69,6 +69,29 @@ test("the home of Gemini › keeps a login that is newer than the file in place 
   expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("of another account");
 });
 
+test.each([
+  ["in the order of their writes", ["older", "newer"]],
+  ["in the other order", ["newer", "older"]],
+])("the home of Gemini › keeps the newest login when two members end %s", (_order, names) => {
+  const { own, cwd, env } = setUp();
+  const login = (directory: string): string => join(directory, "oauth_creds.json");
+  writeFileSync(login(own), "old");
+  utimesSync(login(own), 1_000, 1_000);
+  const homes = new Map(
+    ["older", "newer"].map((name, i) => {
+      const home = new GeminiHome(join(env.HOME, name), env);
+      home.create([HOOK], [], cwd);
+      const inside = login(join(env.HOME, name, ".gemini"));
+      rmSync(inside);
+      writeFileSync(inside, name);
+      utimesSync(inside, 2_000 + i, 2_000 + i);
+      return [name, home];
+    }),
+  );
+  for (const name of names) homes.get(name)?.restoreLoginFiles(unexpected);
+  expect(readFileSync(login(own), "utf8")).toBe("newer");
+});
+
 test("the home of Gemini › notes a login that cannot be copied back, and copies the others", () => {
   const { own, home, inside, cwd } = setUp();
   const names = ["oauth_creds.json", "state.json"];
