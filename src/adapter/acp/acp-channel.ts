@@ -215,7 +215,7 @@ class AcpChannel implements Channel {
     this.#connection?.close();
     const program = this.#program;
     // The CLI may have left child processes.
-    void program?.end();
+    program?.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(`${how}${program === undefined ? "" : lastWords(program)}`);
   }
 
