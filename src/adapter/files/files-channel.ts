@@ -192,9 +192,12 @@ class FilesChannel implements Channel {
     this.#ending.abort();
     this.#turns.fail(new Error("it is shutting down"));
     this.#permissions.closed(undefined);
-    await this.#program?.end();
-    this.#files.close();
-    removeTree(this.#files.directory);
+    try {
+      await this.#program?.end();
+    } finally {
+      this.#files.close();
+      removeTree(this.#files.directory);
+    }
   }
 
   #onEvent(event: Readonly<Record<string, unknown>>): void {

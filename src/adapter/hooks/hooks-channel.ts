@@ -216,11 +216,14 @@ class GeminiHooksChannel implements Channel {
     this.#ending.abort(new Error(ENDING));
     this.#turns.withdraw(new Error(ENDING));
     this.#calls.endTurn();
-    await this.#program?.end();
-    this.#hooks.close();
-    this.#record.close();
-    this.#home.restoreLoginFiles((text) => this.#events.note(text));
-    removeTree(this.#home.directory);
+    try {
+      await this.#program?.end();
+    } finally {
+      this.#hooks.close();
+      this.#record.close();
+      this.#home.restoreLoginFiles((text) => this.#events.note(text));
+      removeTree(this.#home.directory);
+    }
   }
 
   async #onHook(

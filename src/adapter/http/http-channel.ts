@@ -174,8 +174,11 @@ class HttpChannel implements Channel {
   async end(): Promise<void> {
     this.#ending.abort();
     this.#turn?.fail(new Error("it is shutting down"));
-    await this.#program?.end();
-    this.#bridge?.close();
+    try {
+      await this.#program?.end();
+    } finally {
+      this.#bridge?.close();
+    }
   }
 
   async #onClosed(): Promise<void> {
