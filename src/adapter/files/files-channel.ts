@@ -102,6 +102,7 @@ class FilesChannel implements Channel {
       await this.#open(file, known === undefined ? ["--session-id", session] : ["--resume", session]);
     } catch (error) {
       await this.end();
+      if (error instanceof TeamError) throw error;
       throw notStarted(adapter, messageOf(error), {
         needs: "It must support --json-file and --input-file.",
         cause: error,
