@@ -69,9 +69,11 @@ export class QwenDelivery {
   #submit(text: string): Promise<void> {
     const { turns, files, wasEntered } = this.#options;
     this.#submitted = submittedText(text);
+    // First: if the text cannot be written, the wait for an idle Qwen must not ask the person any more.
+    const signal = this.#renew();
     let since = systemClock.now();
     files.submit(this.#submitted);
-    void this.#urge(this.#renew(), () => {
+    void this.#urge(signal, () => {
       // A second submission never becomes a second turn: Qwen drops text during a turn, or has lost the first submission.
       if (this.forgets || (!turns.isTaken && wasEntered(this.#submitted, since))) {
         since = systemClock.now();
