@@ -9,7 +9,6 @@ import { isProcessEnding } from "../agent/turn/turn-abort.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import { secretsOf } from "../os/redact.ts";
 import { sumOf, type TokenCount } from "../schema/tokens.ts";
-import { cutText } from "../text/characters/cut-text.ts";
 import type {
   Channel,
   ChannelAnswer,
@@ -21,15 +20,13 @@ import type {
 } from "./channel.ts";
 import type { ChannelAgentOptions } from "./channel-agent-options.ts";
 import { permitRequest } from "./permit-request.ts";
+import { cutResult } from "./reported-values.ts";
 import { CurrentTurn } from "./turns/current-turn.ts";
 import { deliverText } from "./turns/deliver-text.ts";
 import { interruptOnAbort } from "./turns/interrupt-turn.ts";
 import { hasTakenInput, inputMessage, missedTexts, newestTexts } from "./turns/missed-inputs.ts";
 import { CONTINUE, CONTINUE_WITH_TEXT, NEVER_BEGAN, OpenTurn, recordEnd } from "./turns/open-turn.ts";
 import { TurnPauses } from "./turns/turn-pauses.ts";
-
-/** Maximum length of a tool result in the pane and the log, in characters. */
-const MAX_RESULT = 20_000;
 
 /**
  * A third-party CLI as an agent: the channel runs its turns, and this class keeps their inputs and results in a conversation of
@@ -217,7 +214,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
     const tool = this.#tools.get(id);
     if (tool === undefined) return;
     this.#tools.delete(id);
-    this.#emit({ type: "tool_ended", id, tool, content: cutText(content, MAX_RESULT), isError, ms: 0 });
+    this.#emit({ type: "tool_ended", id, tool, content: cutResult(content), isError, ms: 0 });
   }
 
   async ask(request: ChannelRequest, closed: AbortSignal): Promise<ChannelAnswer> {

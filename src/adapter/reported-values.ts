@@ -3,6 +3,8 @@ import { stripControls } from "../text/terminal-text.ts";
 
 /** Maximum length of a call's summary, in characters. */
 const MAX_SUMMARY = 2_000;
+/** Maximum length of a call's result in the pane and the log, in characters. */
+const MAX_RESULT = 20_000;
 
 /** Returns a hostile text as one line without control characters. */
 export function cleaned(text: string): string {
@@ -12,6 +14,11 @@ export function cleaned(text: string): string {
 /** Returns a hostile text as one line for a person; a very long one is cut. */
 export function oneLine(text: string): string {
   return cutText(cleaned(text), MAX_SUMMARY);
+}
+
+/** Returns the result of a call; a very long one is cut. */
+export function cutResult(text: string): string {
+  return cutText(text, MAX_RESULT);
 }
 
 /** The fields of a value of unknown form. */
