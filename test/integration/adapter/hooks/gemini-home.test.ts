@@ -5,6 +5,7 @@ import {
   readlinkSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -100,7 +101,7 @@ test("the home of Gemini › notes a login that cannot be copied back, and copie
   mkdirSync(join(own, "oauth_creds.json/inner"), { recursive: true });
   utimesSync(join(own, "oauth_creds.json"), 1, 1);
   for (const name of names) {
-    rmSync(join(inside, name));
+    unlinkSync(join(inside, name));
     writeFileSync(join(inside, name), "renewed");
   }
   const notes: string[] = [];
