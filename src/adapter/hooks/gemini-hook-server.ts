@@ -119,7 +119,7 @@ export class GeminiHookServer {
   #onEvent(text: string, socket: Socket, hookEnded: AbortSignal): void {
     this.#reply(text, hookEnded).then(
       (answer) => socket.end(`${JSON.stringify(wellFormed(answer ?? {}))}\n`),
-      // Without an answer, the hook refuses.
+      // Without an answer, the hook of a call refuses it.
       () => socket.destroy(),
     );
   }
