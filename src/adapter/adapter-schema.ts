@@ -3,7 +3,7 @@ import { PERMISSION_MODES } from "../schema/permission-modes.ts";
 import { isKeyName } from "../tmux/key-names.ts";
 
 /** How `teams` reaches a third-party CLI. */
-export const CHANNELS = ["acp", "app-server", "files", "hooks", "http", "inbox", "keys"] as const;
+const CHANNELS = ["acp", "app-server", "files", "hooks", "http", "inbox", "keys"] as const;
 export type ChannelKind = (typeof CHANNELS)[number];
 
 /** Whether a CLI shows its own screen in the pane; otherwise `teams` shows what it does. */

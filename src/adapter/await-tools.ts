@@ -2,7 +2,7 @@ import { isDoneWithin } from "../os/done-within.ts";
 import type { ChannelDialog, ChannelEvents, ChannelSetup } from "./channel.ts";
 
 /** Time limits in milliseconds. */
-export interface ToolsTimeouts {
+interface ToolsTimeouts {
   /** Until a person is asked for help. */
   readonly ask: number;
   /** From then, until the CLI works without the tools. */

@@ -20,6 +20,7 @@ import type {
 } from "./channel.ts";
 import type { ChannelAgentOptions } from "./channel-agent-options.ts";
 import { permitRequest } from "./permit-request.ts";
+import { cutResult } from "./reported-values.ts";
 import { CurrentTurn } from "./turns/current-turn.ts";
 import { deliverText } from "./turns/deliver-text.ts";
 import { followTurn, interruptOnAbort } from "./turns/interrupt-turn.ts";
@@ -219,7 +220,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
     const tool = this.#tools.get(id);
     if (tool === undefined) return;
     this.#tools.delete(id);
-    this.#emit({ type: "tool_ended", id, tool, content, isError, ms: 0 });
+    this.#emit({ type: "tool_ended", id, tool, content: cutResult(content), isError, ms: 0 });
   }
 
   async ask(request: ChannelRequest, closed: AbortSignal): Promise<ChannelAnswer> {

@@ -18,8 +18,3 @@ export function isSubmission(text: string, submitted: string): boolean {
 export function failureIn(text: string): string | undefined {
   return /^\s*\[(API Error: [\s\S]*)\]\s*$/.exec(text)?.[1];
 }
-
-/** Returns a reported number of tokens; 0 for any other value. */
-export function countOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
-}

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { oneLine } from "./reported-values.ts";
 import {
   commandRequest,
   editRequest,
@@ -6,7 +7,6 @@ import {
   type RequestOfCall,
   readRequest,
 } from "./request-shapes.ts";
-import { oneLine } from "./requests.ts";
 
 /** A tool call of Gemini, or of Qwen Code, which is a fork of Gemini CLI. */
 export interface GeminiCall {

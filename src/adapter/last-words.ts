@@ -3,20 +3,23 @@ import type { PipedProgram } from "../os/process/piped-program.ts";
 import { MAX_IDLE_RESULT } from "../protocol/messages.ts";
 import { cutText } from "../text/characters/cut-text.ts";
 import { stripControls } from "../text/terminal-text.ts";
+import { cleaned } from "./reported-values.ts";
 
 /** Maximum number of words that an error repeats from a program's stderr. */
 const MAX_WORDS = 60;
 /** Maximum wait in milliseconds for the exit of a program that has lost its connection or its screen. */
 const SAME_END_MS = 300;
+/** The same at a start, which may take long anyway: on a busy machine, the exit is reported later than the lost connection. */
+const START_END_MS = 10_000;
 
 /** Waits briefly for the exit of a program that has lost its connection or its screen: the exit explains more. */
 export async function waitForEnd(ended: Promise<unknown> | undefined, signal: AbortSignal): Promise<void> {
   await Promise.race([ended, pause(SAME_END_MS, signal)]);
 }
 
-/** Returns a text of a CLI as one line without control characters. */
-export function cleaned(text: string): string {
-  return stripControls(text).replace(/\s+/g, " ").trim();
+/** Returns how a program that has lost its connection at its start ended; undefined if it still runs some seconds later. */
+export async function exitOf(ended: Promise<string>, signal: AbortSignal): Promise<string | undefined> {
+  return Promise.race([ended, pause(START_END_MS, signal).then(() => undefined)]);
 }
 
 /**

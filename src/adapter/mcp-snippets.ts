@@ -17,7 +17,7 @@ interface McpSnippet {
 
 /** The programs whose configuration format is known, and `json`, the format that most others read. */
 export const MCP_CLIENTS = ["claude", "codex", "gemini", "goose", "opencode", "qwen", "json"] as const;
-export type McpClient = (typeof MCP_CLIENTS)[number];
+type McpClient = (typeof MCP_CLIENTS)[number];
 
 /** Where each configuration goes, as the person reads it. */
 const PLACES: Readonly<Record<McpClient, string>> = {

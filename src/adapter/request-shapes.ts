@@ -3,7 +3,7 @@ import { plainHost } from "../agent/permissions/host-rules.ts";
 import { parsedUrl } from "../text/parsed-url.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 import type { ChannelRequest } from "./channel.ts";
-import { oneLine } from "./requests.ts";
+import { oneLine } from "./reported-values.ts";
 
 /** A request without its id, in the form that our permission rules take. */
 export type RequestOfCall = Omit<ChannelRequest, "id">;
@@ -53,4 +53,12 @@ export function fetchRequest(url: unknown): RequestOfCall | undefined {
     return undefined;
   const host = plainHost(address.hostname);
   return { tool: "WebFetch", summary: oneLine(url), input: { url }, access: { kind: "host", host } };
+}
+
+/** Returns deny rules for the tools that its agent type lacks; a CLI obeys them only where it asks. @param tools undefined for all */
+export function denialsFor(tools: readonly string[] | undefined): readonly string[] {
+  if (tools === undefined) return [];
+  return [["Bash"], ["Edit", "Write"], ["WebFetch"]].flatMap((names) =>
+    names.some((name) => tools.includes(name)) ? [] : names,
+  );
 }

@@ -4,9 +4,9 @@ import type { Env } from "../os/env.ts";
 import { homeDirectory } from "../os/files/app-directories.ts";
 import { mcpConfig } from "../settings/mcp-servers.ts";
 import { skillPart } from "../settings/project-parts.ts";
-import { loadSettings } from "../settings/settings.ts";
 import { confirmationsIn } from "../settings/trust.ts";
 import { type Finding, warn } from "./finding.ts";
+import { readableSettings } from "./readable-settings.ts";
 
 /**
  * Reads the files that agents in this directory would read besides the settings. Warns about each file or part that they ignore.
@@ -26,22 +26,14 @@ export function agentFileFindings(
     () => false,
     (file, text) => isConfirmed(skillPart(file, text)),
   );
-  const servers = mcpConfig(root, cwd, { mcpServers: ownServers(root, cwd) });
+  const mcpServers = readableSettings(root, cwd)?.mcpServers ?? {};
+  const servers = mcpConfig(root, cwd, { mcpServers });
   return [
     ...typeProblems.map((text) => unusable("agent types", text)),
     ...skills.problems.map((text) => unusable("skills", text)),
     ...memory.problems.map((text) => unusable("memory files", text)),
     ...servers.problems.map((text) => unusable("MCP servers", text)),
   ];
-}
-
-function ownServers(root: string, cwd: string): ReturnType<typeof loadSettings>["mcpServers"] {
-  try {
-    return loadSettings(root, cwd).mcpServers;
-  } catch {
-    // settingsFindings reports this error.
-    return {};
-  }
 }
 
 function unusable(name: string, text: string): Finding {

@@ -1,7 +1,8 @@
 import { type InstalledCli, installedClis } from "../adapter/installed/installed-clis.ts";
+import { supportedVersionHint } from "../adapter/installed/version-check.ts";
 import type { Env } from "../os/env.ts";
-import { loadSettings } from "../settings/settings.ts";
 import { type Finding, ok, warn } from "./finding.ts";
+import { readableSettings } from "./readable-settings.ts";
 
 /**
  * Checks the installed third-party CLIs: their version, their login and their Node.js.
@@ -13,7 +14,8 @@ export async function cliFindings(
   env: Env,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const clis = await installedClis(ownAdapters(root, cwd), env, signal);
+  const own = readableSettings(root, cwd)?.teams.adapters ?? {};
+  const clis = await installedClis(own, env, signal);
   const missing = clis.filter(({ program }) => program === null);
   return [
     ...clis.filter(({ program }) => program !== null).flatMap(findingOf),
@@ -25,26 +27,13 @@ function howToInstall({ name, install }: InstalledCli): string {
   return install === null ? name : `${name} (${install})`;
 }
 
-/** Returns no adapters for settings that cannot be read: settingsFindings reports them. */
-function ownAdapters(root: string, cwd: string): Parameters<typeof installedClis>[0] {
-  try {
-    return loadSettings(root, cwd).teams.adapters;
-  } catch {
-    return {};
-  }
-}
-
 function findingOf(cli: InstalledCli): Finding {
   const { name, command, version, problem, tested, rank, refused, login, node } = cli;
   const subject = `CLI ${name}`;
   if (problem !== null)
     return warn(subject, `its version is not known: ${problem}`, `Run ${command} to see the problem.`);
   if (refused !== null)
-    return warn(
-      subject,
-      `${version} cannot be started: ${refused}`,
-      `Install one of the tested versions: ${tested.join(", ")}.`,
-    );
+    return warn(subject, `${version} cannot be started: ${refused}`, supportedVersionHint(tested));
   if (node?.isEnough === false)
     return warn(
       subject,

@@ -8,6 +8,7 @@ import { readRecordFile } from "../store/json-file.ts";
 import { ownerLiveness, ownerOf } from "../store/owner-lock.ts";
 import { operand } from "../text/shell-quote.ts";
 import { type Finding, fail, listSome, ok, warn } from "./finding.ts";
+
 /**
  * Milliseconds. A directory that is being created or moved away exists only for a moment; after an hour no process works on
  * it any more.
@@ -61,7 +62,7 @@ export function checkLeftovers(home: TeamsDirectories, now: number, fix: boolean
   const name = "leftovers";
   const found = findLeftovers(home, now);
   if (found.length === 0) return ok(name, "none");
-  const list = `${found.slice(0, 3).join(", ")}${found.length > 3 ? ", …" : ""}`;
+  const list = listSome(found);
   if (!fix)
     return warn(
       name,
@@ -104,10 +105,9 @@ export function checkTaskLists(root: string): Finding {
   );
   const [first] = found;
   if (first === undefined) return ok(name, "none without a team");
-  const shown = found.slice(0, 3).map((team) => join(lists, team));
   return warn(
     name,
-    `${found.length} without a team: ${shown.join(", ")}${found.length > 3 ? ", …" : ""}`,
+    `${found.length} without a team: ${listSome(found.map((team) => join(lists, team)))}`,
     `If no other program uses it, remove it: teams delete --force ${operand(first)}`,
   );
 }

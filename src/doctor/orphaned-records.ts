@@ -25,6 +25,11 @@ function isAlive(status: StatusRecord | undefined): status is StatusRecord {
   return status !== undefined && livenessOf(status.process) !== "dead";
 }
 
+/** @param agent the member's file name */
+function hasMember(ref: TeamRef, agent: string): boolean {
+  return readTeam(ref).members.some(({ name }) => agentFileName(name) === agent);
+}
+
 /**
  * Finds members that are missing from the config, which another program may have overwritten with an older one. The rest of
  * their entries is not known, so teams cannot repair it.
@@ -74,9 +79,11 @@ function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Problem {
   const unread = countUnread(path);
   const hasRun = entryOf(join(ref.paths.dir, "run", stem)) !== undefined;
   if (unread === 0 && !hasRun && stem !== LEAD_NAME && isCertain) {
-    const repair = async (): Promise<string> => {
-      const quarantined = await updateTeamFile(ref, path, { whileLocked: () => quarantine(path) });
-      return `moved to ${quarantined}: ${text}`;
+    // A new member of this name may have got its prompt meanwhile.
+    const whileLocked = (): string | undefined => (hasMember(ref, stem) ? undefined : quarantine(path));
+    const repair = async (): Promise<string | undefined> => {
+      const quarantined = await updateTeamFile(ref, path, { whileLocked });
+      return quarantined === undefined ? undefined : `moved to ${quarantined}: ${text}`;
     };
     return { level: "warn", text, repair };
   }
@@ -103,11 +110,17 @@ function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Problem[] {
     const remedy = `Check whether config.json lost this member. If not, remove the directory: rm -r ${operand(path)}`;
     return [{ level: "warn", text: `${text}, and never was`, remedy }];
   }
-  const repair = async (): Promise<string> => {
+  const whileLocked = (): boolean => {
+    // A new member of this name may have been started meanwhile.
+    if (hasMember(ref, agent)) return false;
     removeTree(path);
     const runtime = join(ref.paths.runtime, agent);
     if (isOwnRuntime(runtime, 3)) removeTree(runtime);
-    return `removed ${path}: its agent has ended and is not a member`;
+    return true;
+  };
+  const repair = async (): Promise<string | undefined> => {
+    const isRemoved = await updateTeamFile(ref, ref.paths.config, { whileLocked });
+    return isRemoved ? `removed ${path}: its agent has ended and is not a member` : undefined;
   };
   return [{ level: "warn", text, repair }];
 }

@@ -45,7 +45,7 @@ export async function checkGit(env: Env): Promise<Finding> {
 }
 
 /** Shells whose aliases and functions can be captured for the agents. */
-const KNOWN_SHELLS: readonly string[] = ["bash", "zsh", "fish"];
+const CAPTURED_SHELLS: readonly string[] = ["bash", "zsh"];
 
 export function checkShell(env: Env): Finding {
   const shell = env.SHELL;
@@ -59,11 +59,13 @@ export function checkShell(env: Env): Finding {
   if (!isExecutable(shell)) {
     return warn("shell", `${shell} is not executable`, "Set SHELL to an installed shell, such as /bin/bash.");
   }
-  if (KNOWN_SHELLS.includes(basename(shell))) return ok("shell", shell);
+  if (CAPTURED_SHELLS.includes(basename(shell))) return ok("shell", shell);
+  // The agents' commands run in another shell, which cannot read the functions of fish.
+  if (basename(shell) === "fish") return ok("shell", `${shell}: agents get its PATH, not its functions`);
   const text = `${shell}: its aliases and functions are not captured`;
   return warn(
     "shell",
     text,
-    `Agents run their commands in bash. To give them your aliases, set SHELL to one of: ${KNOWN_SHELLS.join(", ")}.`,
+    `Agents run their commands in bash. To give them your aliases, set SHELL to one of: ${CAPTURED_SHELLS.join(", ")}.`,
   );
 }

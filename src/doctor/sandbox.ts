@@ -1,12 +1,13 @@
 import type { Env } from "../os/env.ts";
 import { findSandbox, type NoSandbox, type SandboxTool } from "../os/sandbox/find-sandbox.ts";
 import type { SandboxMode } from "../schema/permission-modes.ts";
-import { loadSettings } from "../settings/settings.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
+import { readableSettings } from "./readable-settings.ts";
 
 /** Checks whether this machine has the sandbox that the settings of a directory want. */
 export async function checkSandbox(root: string, cwd: string, env: Env): Promise<Finding> {
-  return judgeSandbox(modeIn(root, cwd), await findSandbox(env));
+  const mode = readableSettings(root, cwd)?.teams.sandbox.mode ?? "off";
+  return judgeSandbox(mode, await findSandbox(env));
 }
 
 /** Judges the sandbox of this machine by the mode that the settings want. Pure. */
@@ -22,15 +23,6 @@ export function judgeSandbox(mode: SandboxMode, found: SandboxTool | NoSandbox):
   if (mode === "off") return ok("sandbox", `off; ${works}: set teams.sandbox.mode to auto`);
   if (gaps.length === 0) return ok("sandbox", `${mode}, ${works}`);
   return warn("sandbox", `${mode}, ${works}`, gaps.map(({ remedy }) => remedy).join(" "));
-}
-
-/** Returns `off` for settings that cannot be read: settingsFindings reports them. */
-function modeIn(root: string, cwd: string): SandboxMode {
-  try {
-    return loadSettings(root, cwd).teams.sandbox.mode;
-  } catch {
-    return "off";
-  }
 }
 
 /** Names the protection that a working sandbox lacks on this machine. */

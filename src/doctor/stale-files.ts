@@ -17,12 +17,16 @@ export const FILE_CHECKS: readonly ((ref: TeamRef) => Problem[])[] = [
   staleFifoProblems,
 ];
 
+/** Lists a team's directories. Does not follow links: a target need not belong to the team. */
 function directoriesOf({ paths }: TeamRef): string[] {
-  const below = (path: string): string[] =>
-    isDirectory(path) && !isLock(path)
-      ? [path, ...listDir(path).flatMap((name) => below(join(path, name)))]
-      : [];
-  return [...below(paths.dir), ...below(paths.tasks)];
+  const below = (path: string): string[] => [
+    path,
+    ...listDir(path)
+      .map((name) => join(path, name))
+      .filter((one) => entryOf(one)?.isDirectory() && !isLock(one))
+      .flatMap(below),
+  ];
+  return [paths.dir, paths.tasks].filter(isDirectory).flatMap(below);
 }
 
 /** A lock exists as long as its holder, which may be another program: the doctor changes nothing about it. */

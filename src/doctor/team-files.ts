@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type * as z from "zod/mini";
-import { fileSize, listDir, readFrom, readText, removeFile } from "../os/files/fs.ts";
+import { entryOf, fileSize, listDir, readFrom, readText, removeFile } from "../os/files/fs.ts";
 import { appendLines } from "../os/files/lines.ts";
 import { agentFileName } from "../protocol/paths.ts";
 import { teamConfig } from "../schema/config.ts";
@@ -189,7 +189,9 @@ const RECORDS: Readonly<Record<string, z.core.$ZodType<unknown>>> = {
 
 function recordProblems(ref: TeamRef): Problem[] {
   const run = join(ref.paths.dir, "run");
-  const paths = listDir(run).flatMap((agent) =>
+  // The target of a link need not belong to the team.
+  const agents = listDir(run).filter((agent) => entryOf(join(run, agent))?.isDirectory());
+  const paths = agents.flatMap((agent) =>
     Object.entries(RECORDS).map(([file, schema]) => ({ path: join(run, agent, file), schema })),
   );
   return paths.flatMap(({ path, schema }) => unreadableFileProblem(path, schema));

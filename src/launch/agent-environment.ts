@@ -21,11 +21,11 @@ export const PLAN_MODE_REQUIRED = "CLAUDE_CODE_PLAN_MODE_REQUIRED";
 
 /** Markers of the agent that the caller may run in, and of its start; they must not leak into another agent. */
 const STALE =
-  /^(CLAUDECODE|CLAUDE_CODE_CHILD_SESSION|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SSE_PORT|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_HOOK|TEAMS_TEAM|_)$/;
+  /^(CLAUDECODE|CLAUDE_CODE_CHILD_SESSION|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SSE_PORT|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_HOOK|TEAMS_SNAPSHOT|TEAMS_TEAM|_)$/;
 
 /** Variables of an agent that a tmux server must not inherit: it would pass them on to every later pane of the user. */
 const AGENT_PATTERN =
-  /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_HOOK)$/;
+  /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_HOOK|TEAMS_SNAPSHOT)$/;
 
 /** The variable that marks a process of an agent team, and turns the team tools of a lead off (protocol.md section 6). */
 const AGENT_TEAMS_VARIABLE = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";

@@ -34,7 +34,7 @@ const MAX_WAIT_MS = 2 * POLL_MS;
  * @throws TeamError SPAWN_FAILED if its program ends first (with exit code and last lines) or is not ready in time; INTERRUPTED if
  * the signal aborts
  */
-export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): Promise<"ready"> {
+export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): Promise<void> {
   const bell = openFifoBell(paths.ready);
   const now = options.now ?? steadyNow;
   let left = options.timeoutMs;
@@ -42,7 +42,7 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
     for (;;) {
       // Check this before the files: if the script ends in between, its exit record is already written.
       const alive = options.isAlive?.() ?? true;
-      if (isReady(paths, options.instance)) return "ready";
+      if (isReady(paths, options.instance)) return;
       const exit = exitOf(paths, options.instance);
       if (exit !== undefined) throw endedEarly(options.name, exit);
       if (!alive) throw killedEarly(options.name);

@@ -8,7 +8,7 @@ export interface McpEntry {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface McpEntryOptions {
+interface McpEntryOptions {
   /** The program and leading arguments that run this command line. */
   readonly program: readonly string[];
   /** The environment from which the team was resolved. */

@@ -16,17 +16,16 @@ import { type LaunchScriptInput, launchScript } from "./launch-script.ts";
 
 /**
  * Creates the files of a start: the run and runtime directories, the three FIFOs (one fork for the whole batch) and the launch script.
- * Renames the records of an earlier start, so that a failed start can restore them.
+ * Renames the records of an earlier start, so that a failed start can restore them. If it fails, it creates nothing afterwards.
  */
 export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Promise<void> {
   const starts = prepareStarts(inputs.map(({ paths }) => paths));
-  // Write the scripts while the fork runs.
-  await Promise.all([starts, writeScripts(inputs)]);
-}
-
-async function writeScripts(inputs: readonly LaunchScriptInput[]): Promise<void> {
-  for (const input of inputs) {
-    replaceFile(input.paths.launchScript, launchScript(input), { mode: 0o700, sync: false });
+  try {
+    // Write the scripts while the fork runs.
+    for (const input of inputs)
+      replaceFile(input.paths.launchScript, launchScript(input), { mode: 0o700, sync: false });
+  } finally {
+    await starts;
   }
 }
 

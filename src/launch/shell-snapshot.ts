@@ -77,7 +77,7 @@ function removeOld(directory: string, now: number): void {
 }
 
 /** Returns the path for a new snapshot, so that it is known before the file exists; undefined for an unknown shell. */
-export function snapshotFile({
+function snapshotFile({
   root,
   shell,
   now,

@@ -1,9 +1,4 @@
-import type {
-  ClientConnection,
-  CreateElicitationRequest,
-  CreateElicitationResponse,
-  SessionNotification,
-} from "@agentclientprotocol/sdk";
+import type { ClientConnection, SessionNotification } from "@agentclientprotocol/sdk";
 import { messageOf, TeamError } from "../../errors.ts";
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
 import { NO_TOKENS } from "../../schema/tokens.ts";
@@ -16,12 +11,13 @@ import {
   type ChannelSetup,
   TEAM_SERVER,
 } from "../channel.ts";
-import { cleaned, lastWords, waitForEnd } from "../last-words.ts";
+import { exitOf, lastWords, waitForEnd } from "../last-words.ts";
 import { optionArgs } from "../option-args.ts";
 import { type Refusal, refusalLine, refusalText } from "../refusals.ts";
+import { cleaned } from "../reported-values.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
-import { answerElicitation } from "./acp-questions.ts";
+import { answerElicitation, type Elicitation, type ElicitationAnswer } from "./acp-questions.ts";
 import { type AcpCall, isTeamCall, optionFor } from "./acp-requests.ts";
 import { failureOf, initialize, messagesOf, openSession, REFUSAL_ENDS } from "./acp-session.ts";
 import { PromptUsage, sessionCostOf } from "./acp-usage.ts";
@@ -81,20 +77,22 @@ class AcpChannel implements Channel {
     const wrapped = (await sandbox?.wrap(command, cwd)) ?? command;
     const program = startPiped(wrapped.file, wrapped.args, { cwd, env: wrapped.env });
     this.#program = program;
-    void program.ended.then((how) => this.#onEnded(how));
     try {
       await startStep(program.ended, START_MS, () => this.#connect(program));
       const signal = this.#ending.signal;
       const session = await whenLoggedIn(adapter, this.#events, signal, () =>
         startStep(program.ended, START_MS, () => this.#begin(conversation)),
       );
+      this.#watchEnd(program);
       await awaitTools(this.#setup, this.#events, { timeouts: PIPE_TIMEOUTS, signal });
       return session;
     } catch (error) {
+      const isClosed = this.#connection?.signal.aborted === true;
+      const how = isClosed ? await exitOf(program.ended, this.#ending.signal) : undefined;
       await this.end();
-      throw error instanceof TeamError
-        ? error
-        : notStarted(adapter, `${messageOf(error)}${lastWords(program)}`, { cause: error });
+      if (error instanceof TeamError) throw error;
+      const why = how === undefined ? messageOf(error) : `it ended with ${how}`;
+      throw notStarted(adapter, `${why}${lastWords(program)}`, { cause: error });
     }
   }
 
@@ -107,10 +105,6 @@ class AcpChannel implements Channel {
       .onRequest("elicitation/create", ({ params }) => this.#onQuestion(params))
       .connect(await messagesOf(program));
     this.#connection = connection;
-    const onClosed = (): void => {
-      this.#closing = this.#onClosed(program, connection.signal.reason);
-    };
-    connection.signal.addEventListener("abort", onClosed, { once: true });
     await initialize(connection);
   }
 
@@ -198,6 +192,17 @@ class AcpChannel implements Channel {
     await this.#program?.end();
   }
 
+  /** Reports the end of a started CLI, or of its connection. */
+  #watchEnd(program: PipedProgram): void {
+    void program.ended.then((how) => this.#onEnded(how));
+    const connected = this.#connection?.signal;
+    const onClosed = (): void => {
+      this.#closing = this.#onClosed(program, connected?.reason);
+    };
+    if (connected?.aborted) onClosed();
+    else connected?.addEventListener("abort", onClosed, { once: true });
+  }
+
   /** Ends a CLI that has lost its connection, even if its process still runs. Waits briefly for its exit first: that explains more. */
   async #onClosed({ ended }: PipedProgram, reason: unknown): Promise<void> {
     await waitForEnd(ended, this.#ending.signal);
@@ -210,7 +215,7 @@ class AcpChannel implements Channel {
     this.#connection?.close();
     const program = this.#program;
     // The CLI may have left child processes.
-    void program?.end();
+    program?.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(`${how}${program === undefined ? "" : lastWords(program)}`);
   }
 
@@ -254,7 +259,7 @@ class AcpChannel implements Channel {
   }
 
   /** Asks a person the questions of a form from the CLI or from one of its MCP servers. */
-  async #onQuestion(params: CreateElicitationRequest): Promise<CreateElicitationResponse> {
+  async #onQuestion(params: Elicitation): Promise<ElicitationAnswer> {
     if (this.#prompt === undefined) return { action: "cancel" };
     this.#prompt.taken();
     const { signal: interrupted } = this.#delivery;

@@ -5,7 +5,7 @@ import type {
 import type { ChannelQuestion } from "../channel.ts";
 import { askFields } from "../questions/ask-fields.ts";
 import { formContent, formFields } from "../questions/form-fields.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 export type { Elicitation, ElicitationAnswer };
 

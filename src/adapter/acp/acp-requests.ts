@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ServerTool } from "../../agent/tool.ts";
-import { cutText } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER } from "../channel.ts";
+import { type Fields, fieldsOf, oneLine } from "../reported-values.ts";
 import {
   commandRequest,
   editRequest,
@@ -9,7 +9,6 @@ import {
   type RequestOfCall,
   readRequest,
 } from "../request-shapes.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
 
 /** The known facts of a tool call: fields of `tool_call`, of its updates and of its permission request, newer values win. */
 export interface AcpCall {
@@ -22,19 +21,17 @@ export interface AcpCall {
   readonly _meta?: unknown;
 }
 
-export interface AcpOption {
+interface AcpOption {
   readonly optionId: string;
   readonly kind: string;
 }
 
 /** The working directory of a CLI's calls, and how to read their titles. */
-export interface AcpPlace {
+interface AcpPlace {
   readonly cwd: string;
   /** Whether the title of a command is the command. */
   readonly commandInTitle: boolean;
 }
-
-type Fields = ReturnType<typeof fieldsOf>;
 
 const TEAM_TOOL = /^mcp__teams__\w+$/;
 /** Titles that CLIs give to calls of the team's tools. */
@@ -145,9 +142,6 @@ function toolName({ title, kind, _meta }: AcpCall, fields: Fields): string {
   return word ?? kind ?? "tool";
 }
 
-/** Maximum length of a tool result in the pane and the log, in characters. */
-const MAX_RESULT = 20_000;
-
 /** Returns the text of a call's result. */
 export function contentText({ content }: AcpCall): string {
   const texts = (content ?? []).flatMap((one) => {
@@ -155,5 +149,5 @@ export function contentText({ content }: AcpCall): string {
     const { text } = fieldsOf(inner);
     return type === "content" && typeof text === "string" ? [text] : [];
   });
-  return cutText(texts.join("\n"), MAX_RESULT);
+  return texts.join("\n");
 }

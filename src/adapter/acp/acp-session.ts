@@ -4,8 +4,7 @@ import { messageOf } from "../../errors.ts";
 import type { PipedProgram } from "../../os/process/piped-program.ts";
 import { LoginMissing } from "../await-login.ts";
 import type { ChannelSetup } from "../channel.ts";
-import { cleaned } from "../last-words.ts";
-import { fieldsOf } from "../requests.ts";
+import { cleaned, fieldsOf } from "../reported-values.ts";
 import { wellFormedStream } from "./well-formed-stream.ts";
 
 /** Maximum size of a message from a CLI, in bytes. */

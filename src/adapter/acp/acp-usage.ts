@@ -1,6 +1,6 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
 import { addTokens, NO_TOKENS, tokensSince } from "../../schema/tokens.ts";
-import { fieldsOf } from "../requests.ts";
+import { countOf, fieldsOf } from "../reported-values.ts";
 
 /** Returns the tokens that the result of a prompt reports, in any of the forms that CLIs use; nothing if it reports none. */
 export function usageOf(result: unknown): Spent {
@@ -11,10 +11,8 @@ export function usageOf(result: unknown): Spent {
   );
   if (found === undefined) return NOTHING_SPENT;
   const fields = fieldsOf(found);
-  const count = (...names: readonly string[]): number => {
-    const value = names.map((name) => fields[name]).find((one) => typeof one === "number");
-    return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
-  };
+  const count = (...names: readonly string[]): number =>
+    countOf(names.map((name) => fields[name]).find((one) => typeof one === "number"));
   return {
     usage: {
       input: count("inputTokens", "input_tokens"),

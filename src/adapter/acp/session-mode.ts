@@ -2,7 +2,7 @@ import type { ClientConnection, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isDoneWithin } from "../../os/done-within.ts";
 import type { ChannelSetup } from "../channel.ts";
 import { ownMode } from "../option-args.ts";
-import { fieldsOf } from "../requests.ts";
+import { type Fields, fieldsOf } from "../reported-values.ts";
 import type { OpenedSession } from "./acp-session.ts";
 
 /** Time limit in milliseconds for a change of the mode: far more than it takes. */
@@ -87,7 +87,7 @@ export class SessionMode {
 }
 
 /** Returns the option for the mode from an answer or an update of the CLI; undefined if there is none. */
-function modeOption(report: unknown): ReturnType<typeof fieldsOf> | undefined {
+function modeOption(report: unknown): Fields | undefined {
   const { configOptions } = fieldsOf(report);
   const options = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];
   return options.find(({ category, id }) => category === "mode" || id === "mode");

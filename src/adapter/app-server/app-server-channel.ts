@@ -9,7 +9,7 @@ import type { Channel, ChannelAnswer, ChannelEvents, ChannelSetup, ToolServer } 
 import { lastWords, waitForEnd } from "../last-words.ts";
 import { askFields } from "../questions/ask-fields.ts";
 import { refusalLine, refusalText } from "../refusals.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
 import { type CodexQuestion, codexQuestion } from "./codex-questions.ts";
@@ -179,8 +179,7 @@ class AppServerChannel implements Channel {
     // A turn has no id before Codex has accepted it; a refusal is an error of deliver.
     await this.#delivery?.catch(() => undefined);
     const turnId = this.#turns?.current;
-    if (turnId === undefined) return;
-    await this.#rpc.request("turn/interrupt", { threadId: this.#thread, turnId });
+    if (turnId !== undefined) await this.#rpc.request("turn/interrupt", { threadId: this.#thread, turnId });
   }
 
   end(): Promise<void> {
@@ -192,10 +191,13 @@ class AppServerChannel implements Channel {
   async #endAll(): Promise<void> {
     this.#closeRequests();
     this.#rpc.close();
-    // The screen first: it restores the terminal.
-    await this.#screen?.end();
-    await this.#server?.end();
-    this.#place?.remove();
+    try {
+      // The screen first: it restores the terminal.
+      await this.#screen?.end();
+    } finally {
+      await this.#server?.end();
+      this.#place?.remove();
+    }
   }
 
   #onEnded(reason: string | undefined): void {
@@ -211,8 +213,7 @@ class AppServerChannel implements Channel {
   }
 
   #onNotice(method: string, params: Readonly<Record<string, unknown>>): void {
-    // Helpers of Codex, for example for titles, use separate threads. Limits belong to the account, so their report
-    // names no thread.
+    // Helpers of Codex, as for titles, have threads of their own. A report on the account's limits names no thread.
     if ((params.threadId !== this.#thread && method !== ACCOUNT_LIMITS) || this.#isEnding) return;
     if (method === "serverRequest/resolved") this.#onResolved(params.requestId);
     if (method === "turn/completed") this.#closeRequests();
@@ -245,10 +246,9 @@ class AppServerChannel implements Channel {
     const closed = new AbortController();
     this.#open.set(id, closed);
     const request = { id: `${String(params.itemId ?? "request")}-${id}`, ...asked.request };
-    const answer: ChannelAnswer = asked.isOwn
+    const { allowed, note }: ChannelAnswer = asked.isOwn
       ? { allowed: true }
       : await this.#events.ask(request, closed.signal);
-    const { allowed, note } = answer;
     if (!allowed && note !== undefined && !closed.signal.aborted)
       await this.#explain(refusalText([refusalLine(request.tool, request.summary, note)]));
     if (closed.signal.aborted || this.#isEnding) return;

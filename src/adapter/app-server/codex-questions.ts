@@ -1,8 +1,6 @@
 import type { AskedField } from "../questions/ask-fields.ts";
 import { formContent, formFields, optionFields } from "../questions/form-fields.ts";
-import { fieldsOf } from "../requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, fieldsOf } from "../reported-values.ts";
 
 /** A question from Codex's model or from an MCP server. */
 export interface CodexQuestion {

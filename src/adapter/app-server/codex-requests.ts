@@ -1,13 +1,11 @@
 import { resolve } from "node:path";
 import { TEAM_SERVER } from "../channel.ts";
+import { type Fields, fieldsOf, oneLine } from "../reported-values.ts";
 import { commandRequest, editRequest, type RequestOfCall } from "../request-shapes.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
 import { wordsOf } from "./shell-words.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** A request of Codex for permission. */
-export interface CodexRequest {
+interface CodexRequest {
   readonly request: RequestOfCall;
   /** Whether it is for a tool of the team. Such tools act only on the team, and check what their caller may do. */
   readonly isOwn: boolean;

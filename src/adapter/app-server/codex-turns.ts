@@ -1,16 +1,10 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
 import { tokensSince } from "../../schema/tokens.ts";
-import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { countOf, type Fields, fieldsOf, oneLine } from "../reported-values.ts";
 
 /** The only report that names no thread. */
 export const ACCOUNT_LIMITS = "account/rateLimits/updated";
-
-/** Maximum length of a tool result in the log, in characters. */
-const MAX_RESULT = 20_000;
 
 /** Codex's reports on the turns of one thread, as events of a channel. */
 export class CodexTurns {
@@ -114,9 +108,9 @@ export class CodexTurns {
     // A late report on a call of an earlier turn.
     if (!this.#items.has(id)) return;
     const { aggregatedOutput, result, error, status } = item;
-    const output = typeof aggregatedOutput === "string" ? aggregatedOutput : jsonOf(result ?? error);
+    const content = typeof aggregatedOutput === "string" ? aggregatedOutput : jsonOf(result ?? error);
     const isError = status === "failed" || status === "declined";
-    this.#events.toolEnded({ id, content: cutText(output, MAX_RESULT), isError });
+    this.#events.toolEnded({ id, content, isError });
   }
 
   /** Codex reports the total of the whole thread, and some totals twice; only the difference is new. */
@@ -164,10 +158,7 @@ function jsonOf(value: unknown): string {
 
 function spentOf(sum: unknown): Spent {
   const fields = fieldsOf(sum);
-  const count = (name: string): number => {
-    const value = fields[name];
-    return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
-  };
+  const count = (name: string): number => countOf(fields[name]);
   const cacheRead = count("cachedInputTokens");
   const cacheWrite = count("cacheWriteInputTokens");
   const input = Math.max(0, count("inputTokens") - cacheRead - cacheWrite);

@@ -2,11 +2,9 @@ import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import { connectWebSocket, type WebSocketClient } from "../../os/net/web-socket.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
-import { fieldsIn, fieldsOf } from "../requests.ts";
+import { type Fields, fieldsIn, fieldsOf } from "../reported-values.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export interface RpcEvents {
+interface RpcEvents {
   notified(method: string, params: Fields): void;
   /** A request of the server; `answer` answers it. It may stay without an answer. */
   asked(id: RequestId, method: string, params: Fields): void;

@@ -3,7 +3,8 @@ import type { Env } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { FollowedFile } from "../../os/files/followed-file.ts";
 import { fileSize, listDir } from "../../os/files/fs.ts";
-import { fieldsOf } from "../requests.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 /**
  * Qwen's own record of a conversation. Only it shows which calls were cancelled, by a refusal or in its screen. Results that the
@@ -69,7 +70,7 @@ function recordOf(env: Env, session: string): string | undefined {
     const projects = join(place, "projects");
     for (const project of listDir(projects)) {
       const path = join(projects, project, "chats", `${session}.jsonl`);
-      if (fileSize(path) !== undefined) return path;
+      if (ifReadable(() => fileSize(path)) !== undefined) return path;
     }
   }
   return undefined;

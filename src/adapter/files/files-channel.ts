@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf, TeamError } from "../../errors.ts";
-import { after, pause } from "../../os/clock.ts";
+import { pause } from "../../os/clock.ts";
 import { removeTree } from "../../os/files/fs.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
 import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { interruptScreen } from "../native/interrupt-screen.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
+import { startStep } from "../start-step.ts";
 import { ChatRecord } from "./chat-record.ts";
 import { wasEntered } from "./prompt-log.ts";
 import { QwenDelivery } from "./qwen-delivery.ts";
@@ -101,6 +102,7 @@ class FilesChannel implements Channel {
       await this.#open(file, known === undefined ? ["--session-id", session] : ["--resume", session]);
     } catch (error) {
       await this.end();
+      if (error instanceof TeamError) throw error;
       throw notStarted(adapter, messageOf(error), {
         needs: "It must support --json-file and --input-file.",
         cause: error,
@@ -123,20 +125,11 @@ class FilesChannel implements Channel {
     if (this.#isEnding) throw new Error("it is shutting down");
     const program = startOnScreen(file, [...adapter.args, ...args, ...session], { cwd, env });
     this.#program = program;
-    const over = new AbortController();
-    const failed = Promise.race([
-      pause(START_MS, over.signal).then(() => `it reported nothing within ${START_MS / 1000} s`),
-      program.ended.then(({ how }) => `it ended with ${how}`),
-    ]).then((why) => Promise.reject(new Error(why)));
+    const ended = program.ended.then(({ how }) => how);
+    await startStep(ended, START_MS, () => began);
+    const failed = ended.then((how) => Promise.reject(new Error(`it ended with ${how}`)));
     failed.catch(() => undefined);
-    try {
-      await Promise.race([began, failed]);
-    } finally {
-      over.abort();
-    }
-    const ended = program.ended.then(({ how }) => Promise.reject(new Error(`it ended with ${how}`)));
-    ended.catch(() => undefined);
-    await Promise.race([this.#ready(), ended]);
+    await Promise.race([this.#ready(), failed]);
     this.#isStarted = true;
     void program.ended.then((end) => this.#onEnded(end));
   }
@@ -157,10 +150,9 @@ class FilesChannel implements Channel {
   #onRefused(callId: string, why: string | undefined): void {
     if (why !== undefined) this.#turns.refused(callId, why);
     // If Qwen keeps no record, nothing confirms the refusal.
-    const stop = after(CANCEL_MS, () => {
-      if (!this.#isEnding && !this.#record.read()) this.#turns.cancelled(callId);
+    void pause(CANCEL_MS, this.#ending.signal).then((end) => {
+      if (end === "elapsed" && !this.#record.read()) this.#turns.cancelled(callId);
     });
-    this.#ending.signal.addEventListener("abort", stop, { once: true });
   }
 
   async interrupt(): Promise<void> {
@@ -201,9 +193,12 @@ class FilesChannel implements Channel {
     this.#ending.abort();
     this.#turns.fail(new Error("it is shutting down"));
     this.#permissions.closed(undefined);
-    await this.#program?.end();
-    this.#files.close();
-    removeTree(this.#files.directory);
+    try {
+      await this.#program?.end();
+    } finally {
+      this.#files.close();
+      removeTree(this.#files.directory);
+    }
   }
 
   #onEvent(event: Readonly<Record<string, unknown>>): void {

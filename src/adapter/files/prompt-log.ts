@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Env } from "../../os/env.ts";
 import { listDir, readText } from "../../os/files/fs.ts";
 import { isSubmission } from "../gemini-texts.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import { qwenPlaces } from "./chat-record.ts";
 
 /**

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { type ParseError, parse } from "jsonc-parser";
 import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 /** Variable with the path of the machine's default settings, which a person's settings override. */
 export const DEFAULTS_PATH = "QWEN_CODE_SYSTEM_DEFAULTS_PATH";

@@ -1,4 +1,6 @@
+import { messageOf } from "../../errors.ts";
 import { pause, systemClock } from "../../os/clock.ts";
+import { untilAborted } from "../../os/until-aborted.ts";
 import type { ChannelEvents } from "../channel.ts";
 import { refusalText } from "../refusals.ts";
 import type { QwenFiles } from "./qwen-files.ts";
@@ -47,12 +49,12 @@ export class QwenDelivery {
     turns.abandon();
     const signal = this.#renew();
     void this.#urge(signal, () => true);
-    await Promise.race([turns.whenIdle, aborted(signal)]);
+    await Promise.race([turns.whenIdle, untilAborted(signal)]);
     if (signal.aborted) throw new Error("it was interrupted before it took the text");
     await this.#submit(text);
   }
 
-  /** Continues a turn that Qwen has ended because all calls of an answer were refused. */
+  /** Continues a turn that Qwen has ended because all calls of an answer were refused. @throws a system error */
   resume(refusals: readonly string[]): void {
     // The end of Qwen, and an interrupt, are reported elsewhere.
     this.#submit(refusalText(refusals)).catch(() => undefined);
@@ -63,10 +65,11 @@ export class QwenDelivery {
     this.#stop.abort();
   }
 
+  /** @throws a system error; nothing was submitted */
   #submit(text: string): Promise<void> {
     const { turns, files, wasEntered } = this.#options;
     this.#submitted = submittedText(text);
-    const taken = turns.expect(this.#submitted, !this.forgets);
+    // First: if the text cannot be written, the wait for an idle Qwen must not ask the person any more.
     const signal = this.#renew();
     let since = systemClock.now();
     files.submit(this.#submitted);
@@ -74,11 +77,20 @@ export class QwenDelivery {
       // A second submission never becomes a second turn: Qwen drops text during a turn, or has lost the first submission.
       if (this.forgets || (!turns.isTaken && wasEntered(this.#submitted, since))) {
         since = systemClock.now();
-        files.submit(this.#submitted);
+        this.#submitAgain();
       }
       return !turns.isTaken;
     });
-    return taken;
+    return turns.expect(this.#submitted, !this.forgets);
+  }
+
+  #submitAgain(): void {
+    const { files, events } = this.#options;
+    try {
+      files.submit(this.#submitted);
+    } catch (error) {
+      events.note(`a message was not submitted again: ${messageOf(error)}`);
+    }
   }
 
   #renew(): AbortSignal {
@@ -98,9 +110,4 @@ export class QwenDelivery {
     }
     if (isBlocked) events.blocked(undefined);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -6,7 +6,7 @@ import { appendPrivate, writeNew } from "../../os/files/fs.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import type { ChannelSetup } from "../channel.ts";
 import { optionArgs, ownMode } from "../option-args.ts";
-import { fieldsIn } from "../requests.ts";
+import { fieldsIn } from "../reported-values.ts";
 import { DEFAULTS_PATH, defaultsWithoutUpdate } from "./qwen-defaults.ts";
 
 /**

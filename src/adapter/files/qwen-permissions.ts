@@ -2,14 +2,13 @@ import { messageOf } from "../../errors.ts";
 import type { ChannelEvents } from "../channel.ts";
 import { requestOf } from "../gemini-tools.ts";
 import { refusalLine } from "../refusals.ts";
-import { fieldsOf } from "../requests.ts";
+import { type Fields, fieldsOf } from "../reported-values.ts";
 import { isQuestion, isTeamTool, type QwenRequest, qwenRequest } from "./qwen-requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface PermissionsOptions {
   readonly cwd: string;
-  readonly events: ChannelEvents;
+  readonly events: Pick<ChannelEvents, "ask" | "blocked" | "note">;
+  /** @throws a system error */
   readonly answer: (id: string, allowed: boolean) => void;
   /** @param why the request and the reason, in one line for the model; undefined if the refusal ends the turn */
   readonly refused: (callId: string, why: string | undefined) => void;
@@ -40,12 +39,16 @@ export class QwenPermissions {
         name: "its model has a question",
         remedy: "choose with the arrow keys and Enter in its pane",
       });
-    } else if (isTeamTool(asked)) this.#options.answer(asked.id, true);
-    else this.#decide(asked).catch((error: unknown) => this.#options.events.note(messageOf(error)));
+    } else {
+      this.#decide(asked).catch((error: unknown) =>
+        this.#options.events.note(`a request was not answered (${messageOf(error)}); answer it in its pane`),
+      );
+    }
   }
 
   async #decide(asked: QwenRequest): Promise<void> {
     const { events, answer, refused, cwd } = this.#options;
+    if (isTeamTool(asked)) return answer(asked.id, true);
     const closed = new AbortController();
     this.#open.set(asked.id, { callId: asked.callId, closed });
     const request = { id: asked.callId, ...requestOf(asked, cwd) };

@@ -1,5 +1,5 @@
 import { TEAM_SERVER } from "../channel.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 /** A request of Qwen for permission. */
 export interface QwenRequest {

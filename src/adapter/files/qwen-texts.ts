@@ -1,6 +1,6 @@
 import type { Spent } from "../../agent/conversation/call-model.ts";
-import { countOf, withoutFileMarks } from "../gemini-texts.ts";
-import { fieldsOf } from "../requests.ts";
+import { withoutFileMarks } from "../gemini-texts.ts";
+import { countOf, fieldsOf } from "../reported-values.ts";
 
 /**
  * First line of every text for Qwen. In its shell mode, which a person can leave on, Qwen runs a text as a shell command: this line

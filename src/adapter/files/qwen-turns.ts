@@ -1,16 +1,11 @@
+import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
-import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { failureIn, isSubmission } from "../gemini-texts.ts";
 import { requestOf } from "../gemini-tools.ts";
-import { cleaned } from "../last-words.ts";
-import { fieldsOf } from "../requests.ts";
+import { cleaned, type Fields, fieldsOf } from "../reported-values.ts";
 import { spentOf } from "./qwen-texts.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Maximum length of a tool result in the log, in characters. */
-const MAX_RESULT = 20_000;
 /** Maximum milliseconds until Qwen continues a turn after its last call, or starts the next turn. */
 const CONTINUE_MS = 3_000;
 
@@ -29,10 +24,16 @@ interface Taking {
   reject(error: Error): void;
 }
 
+/** The events that turns report. */
+type TurnEvents = Pick<
+  ChannelEvents,
+  "turnStarted" | "turnEnded" | "text" | "toolStarted" | "toolEnded" | "spent"
+>;
+
 interface TurnsOptions {
   readonly cwd: string;
-  readonly events: ChannelEvents;
-  /** Sends the reasons for refused calls to the model: Qwen ends a turn whose calls are all cancelled. */
+  readonly events: TurnEvents;
+  /** Sends the reasons for refused calls to the model: Qwen ends a turn whose calls are all cancelled. @throws a system error */
   readonly resume: (refusals: readonly string[]) => void;
   /** Called when a call needs no answer any more, or, with undefined, when a turn has ended. */
   readonly closed: (callId: string | undefined) => void;
@@ -221,7 +222,7 @@ export class QwenTurns {
     const call = this.#calls.get(callId);
     if (call === undefined) return;
     call.result = result;
-    this.#options.events.toolEnded({ id: callId, content: cutText(content, MAX_RESULT), isError });
+    this.#options.events.toolEnded({ id: callId, content, isError });
     this.#options.closed(callId);
     if (this.hasOpenCalls || !this.#isRunning) return;
     const calls = [...this.#calls.values()];
@@ -234,8 +235,13 @@ export class QwenTurns {
 
   #onAllCancelled(calls: readonly Call[]): void {
     const refusals = calls.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
-    if (this.#isInterrupted || refusals.length < calls.length) this.#end({ outcome: "interrupted" });
-    else this.#options.resume(refusals);
+    if (this.#isInterrupted || refusals.length < calls.length) return this.#end({ outcome: "interrupted" });
+    try {
+      this.#options.resume(refusals);
+    } catch (error) {
+      const failure = `the reasons for refusals did not reach its model: ${messageOf(error)}`;
+      this.#end({ outcome: "failed", failure });
+    }
   }
 
   #end(end: ChannelTurnEnd): void {

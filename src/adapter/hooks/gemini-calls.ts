@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { cutText } from "../../text/characters/cut-text.ts";
 import { type ChannelEvents, TEAM_SERVER } from "../channel.ts";
 import { type GeminiCall, requestOf } from "../gemini-tools.ts";
-import { fieldsOf } from "../requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, fieldsOf } from "../reported-values.ts";
 
 /** Tools that need no permission: they affect only Gemini itself, or ask the person on its screen. */
 const OWN_TOOLS = new Set(["write_todos", "update_topic", "complete_task", "get_internal_docs", "ask_user"]);
-/** Maximum length of a tool result in the log, in characters. */
-const MAX_RESULT = 20_000;
 
 /** The reason of a refusal, for the model and for a process that waits for an answer. */
 export const TURN_ENDED = "The turn of this call has ended.";
@@ -67,8 +62,7 @@ export class GeminiCalls {
   ended({ tool, input }: GeminiCall, result: string, isError: boolean): void {
     const at = this.#open.findIndex((call) => call.tool === tool && isDeepStrictEqual(call.input, input));
     const [call] = at < 0 ? [] : this.#open.splice(at, 1);
-    if (call !== undefined)
-      this.#options.events.toolEnded({ id: call.id, content: cutText(result, MAX_RESULT), isError });
+    if (call !== undefined) this.#options.events.toolEnded({ id: call.id, content: result, isError });
     this.#answered();
   }
 

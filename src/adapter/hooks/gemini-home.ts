@@ -1,14 +1,15 @@
 import { join, resolve } from "node:path";
 import { parse } from "jsonc-parser";
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { ensureOwnDirectory, homeDirectory } from "../../os/files/app-directories.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
-import { ensureDir, entryOf, listDir, readText, writeNew } from "../../os/files/fs.ts";
+import { ensureDir, entryOf, listDir, readText, setModifiedTime, writeNew } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
 import { createLink, realPathOf } from "../../os/files/symlinks.ts";
 import { textStart } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER, type ToolServer } from "../channel.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import type { GeminiHookCommand } from "./gemini-hook-server.ts";
 
 /** Files that Gemini writes at a login or a first start. During a session, Gemini may replace our links to them with new files. */
@@ -90,15 +91,33 @@ export class GeminiHome {
     return join(this.directory, POLICY);
   }
 
-  /** Copies login files that Gemini wrote in place of our links back to the person's directory. Idempotent. */
-  restoreLoginFiles(): void {
+  /**
+   * Copies login files that Gemini wrote in place of our links back to the person's directory, unless the person, or another member, has
+   * written newer ones. Idempotent.
+   * @param note reports a file that cannot be copied
+   */
+  restoreLoginFiles(note: (text: string) => void): void {
     for (const name of LOGIN_FILES) {
-      const path = join(this.#geminiDirectory, name);
-      if (entryOf(path)?.isFile() !== true) continue;
-      const text = readText(path);
-      // The person's file may be a link to another place.
-      if (text !== undefined) replaceFile(realPathOf(join(this.#personsDirectory, name)), text);
+      try {
+        this.#restore(name);
+      } catch (error) {
+        note(`the ${name} that Gemini has written could not be copied to your .gemini: ${messageOf(error)}`);
+      }
     }
+  }
+
+  #restore(name: string): void {
+    const path = join(this.#geminiDirectory, name);
+    const entry = entryOf(path);
+    if (entry?.isFile() !== true) return;
+    // The person's file may be a link to another place.
+    const target = realPathOf(join(this.#personsDirectory, name));
+    const text = readText(path);
+    const writtenAt = Number(entry.mtimeMs);
+    if (text === undefined || Number(entryOf(target)?.mtimeMs ?? 0) > writtenAt) return;
+    replaceFile(target, text);
+    // Another member that ends later may have a newer one.
+    setModifiedTime(target, writtenAt);
   }
 }
 
@@ -137,9 +156,10 @@ function personsDirectory(env: Env): string {
 export function hasConversation(env: Env, session: string): boolean {
   const records = join(personsDirectory(env), "tmp");
   const end = `-${textStart(session, 8)}.jsonl`;
-  return listDir(records).some((project) =>
-    listDir(join(records, project, "chats")).some((name) => name.endsWith(end)),
-  );
+  return listDir(records).some((project) => {
+    const names = ifReadable(() => listDir(join(records, project, "chats"))) ?? [];
+    return names.some((name) => name.endsWith(end));
+  });
 }
 
 function settingsIn(directory: string): Readonly<Record<string, unknown>> {

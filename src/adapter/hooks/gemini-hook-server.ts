@@ -4,10 +4,10 @@ import { writeNew } from "../../os/files/fs.ts";
 import { createSocketDirectory, listenLocally } from "../../os/net/local-server.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 /** Gemini's hook events that `teams` handles. `BeforeTool` decides on a call, and `AfterAgent` can continue a turn. */
-export const GEMINI_HOOKS = [
+const GEMINI_HOOKS = [
   "SessionStart",
   "BeforeAgent",
   "AfterAgent",
@@ -29,7 +29,7 @@ export interface GeminiHookCommand {
  * @param hookEnded aborts when the hook has ended
  * @returns the hook's answer for Gemini; undefined lets Gemini continue unchanged
  */
-export type AnswerGeminiHook = (
+type AnswerGeminiHook = (
   event: GeminiHook,
   input: Readonly<Record<string, unknown>>,
   hookEnded: AbortSignal,
@@ -52,14 +52,14 @@ const REFUSED = "The call was refused because teams did not answer. Stop, and te
 
 /**
  * Source of the hook program, plain JavaScript. It sends Gemini's event to our socket and prints the answer. Without a complete
- * answer it exits with 2: Gemini refuses the call.
+ * answer it exits with 1, which Gemini shows as a warning: after 2, it would repeat a turn that has ended, or drop a prompt.
  */
 const CLIENT = `
 import { connect } from "node:net";
 let input = "";
 for await (const text of process.stdin.setEncoding("utf8")) input += text;
 let answer = "";
-process.exitCode = 2;
+process.exitCode = 1;
 const socket = connect(SOCKET, () => socket.write(process.argv[2] + " " + input.replaceAll("\\n", " ") + "\\n"));
 socket.setEncoding("utf8");
 socket.on("error", () => undefined);
@@ -92,7 +92,7 @@ export class GeminiHookServer {
     writeNew(client, `const SOCKET = ${JSON.stringify(place.path)};${CLIENT}`, undefined, false);
     return GEMINI_HOOKS.map((event) => {
       const words = [process.execPath, client, event].map(shellQuote).join(" ");
-      // Also refuses if the program is killed or cannot start: Gemini needs exit code 2 and a text on stderr.
+      // A call without an answer is refused, even if the program is killed: Gemini needs exit code 2 and a text on stderr.
       const refuses = event === "BeforeTool" ? ` || { echo ${shellQuote(REFUSED)} >&2; exit 2; }` : "";
       return { event, name: SCREEN_LABELS[event], command: `${words}${refuses}` };
     });
@@ -119,7 +119,7 @@ export class GeminiHookServer {
   #onEvent(text: string, socket: Socket, hookEnded: AbortSignal): void {
     this.#reply(text, hookEnded).then(
       (answer) => socket.end(`${JSON.stringify(wellFormed(answer ?? {}))}\n`),
-      // Without an answer, the hook refuses.
+      // Without an answer, the hook of a call refuses it.
       () => socket.destroy(),
     );
   }

@@ -1,13 +1,11 @@
 import type { Spent } from "../../agent/conversation/call-model.ts";
 import { FollowedFile } from "../../os/files/followed-file.ts";
 import { fileSize } from "../../os/files/fs.ts";
-import { countOf, failureIn } from "../gemini-texts.ts";
-import { fieldsIn, fieldsOf } from "../requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { failureIn } from "../gemini-texts.ts";
+import { countOf, type Fields, fieldsIn, fieldsOf } from "../reported-values.ts";
 
 /** Events that only Gemini's conversation record reports. */
-export interface RecordEvents {
+interface RecordEvents {
   /** A text of the model. */
   said(text: string): void;
   spent(spent: Spent): void;
@@ -98,12 +96,7 @@ function textOf(result: unknown): string {
 
 function spentOf(tokens: unknown): Spent | undefined {
   const { input, output, cached, thoughts } = fieldsOf(tokens);
-  const [all, said, cacheRead, thought] = [input, output, cached, thoughts].map(countOf) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [all = 0, said = 0, cacheRead = 0, thought = 0] = [input, output, cached, thoughts].map(countOf);
   if (all + said + thought === 0) return undefined;
   return {
     usage: { input: Math.max(0, all - cacheRead), output: said + thought, cacheRead, cacheWrite: 0 },

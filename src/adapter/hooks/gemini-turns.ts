@@ -17,7 +17,7 @@ interface PendingText {
 type State = "idle" | "running" | "resting" | "handed";
 
 interface TurnsOptions {
-  readonly events: ChannelEvents;
+  readonly events: Pick<ChannelEvents, "turnStarted" | "turnEnded" | "text">;
   /** Called when a turn ends: its requests need no answer. */
   readonly closed: () => void;
 }
@@ -126,14 +126,15 @@ export class GeminiTurns {
   /**
    * Handles the end of a turn, as Gemini's hook reports it.
    * @param text the whole answer
+   * @param hookEnded aborts when the hook has ended: it can then pass on no text
    * @returns the text of the next turn; undefined if there is none
    */
-  onTurnEnd(text: string): Promise<string | undefined> {
+  onTurnEnd(text: string, hookEnded: AbortSignal): Promise<string | undefined> {
     if (this.#state !== "running") return Promise.resolve(undefined);
     this.#state = "resting";
     const next = new Promise<string | undefined>((resolve) => {
-      const stop = after(HOLD_MS, () => this.#answerHook?.(undefined));
-      this.#answerHook = (given) => {
+      const answer = (given: string | undefined): void => {
+        if (this.#answerHook !== answer) return;
         stop();
         this.#answerHook = undefined;
         this.#chain = given === undefined ? 0 : this.#chain + 1;
@@ -141,6 +142,10 @@ export class GeminiTurns {
         else this.#state = "handed";
         resolve(given);
       };
+      const stop = after(HOLD_MS, () => answer(undefined));
+      this.#answerHook = answer;
+      if (hookEnded.aborted) answer(undefined);
+      else hookEnded.addEventListener("abort", () => answer(undefined), { once: true });
     });
     const failure = this.#failure;
     this.#end(

@@ -5,6 +5,7 @@ import { pause } from "../../os/clock.ts";
 import { isDoneWithin } from "../../os/done-within.ts";
 import { removeTree } from "../../os/files/fs.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
+import { untilAborted } from "../../os/until-aborted.ts";
 import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { interruptScreen } from "../native/interrupt-screen.ts";
@@ -175,7 +176,7 @@ class GeminiHooksChannel implements Channel {
     const taken = this.#turns.expect(this.#submitted);
     taken.catch(() => undefined);
     // At the end of a turn, the hook passes the text to Gemini. If Gemini waits for input, the text must be typed.
-    await Promise.race([taken, this.#turns.whenIdle, aborted(signal)]);
+    await Promise.race([taken, this.#turns.whenIdle, untilAborted(signal)]);
     signal.throwIfAborted();
     const isTaken = (): boolean => this.#turns.isTaken;
     const over = new AbortController();
@@ -183,7 +184,7 @@ class GeminiHooksChannel implements Channel {
     try {
       if (!isTaken())
         await this.#input?.deliver(this.#submitted, AbortSignal.any([signal, over.signal]), isTaken);
-      await Promise.race([taken, aborted(signal)]);
+      await Promise.race([taken, untilAborted(signal)]);
     } catch (error) {
       // A person began a turn meanwhile, and the hook at its end passed on the text.
       if (!isTaken()) throw error;
@@ -215,11 +216,14 @@ class GeminiHooksChannel implements Channel {
     this.#ending.abort(new Error(ENDING));
     this.#turns.withdraw(new Error(ENDING));
     this.#calls.endTurn();
-    await this.#program?.end();
-    this.#hooks.close();
-    this.#record.close();
-    this.#home.restoreLoginFiles();
-    removeTree(this.#home.directory);
+    try {
+      await this.#program?.end();
+    } finally {
+      this.#hooks.close();
+      this.#record.close();
+      this.#home.restoreLoginFiles((text) => this.#events.note(text));
+      removeTree(this.#home.directory);
+    }
   }
 
   async #onHook(
@@ -246,19 +250,19 @@ class GeminiHooksChannel implements Channel {
         if (input.notification_type === "ToolPermission") this.#calls.onQuestion();
         return undefined;
       case "AfterAgent": {
-        const next = await this.#onAfterAgent(String(input.prompt_response));
+        const next = await this.#onAfterAgent(String(input.prompt_response), hookEnded);
         return next === undefined ? undefined : { decision: "block", reason: next };
       }
     }
   }
 
-  async #onAfterAgent(text: string): Promise<string | undefined> {
-    if (text !== NO_ANSWER) return this.#turns.onTurnEnd(text);
+  async #onAfterAgent(text: string, hookEnded: AbortSignal): Promise<string | undefined> {
+    if (text !== NO_ANSWER) return this.#turns.onTurnEnd(text, hookEnded);
     for (let waited = 0; waited < RECORD_MS && !this.#turns.hasTurnFailed; waited += POLL_MS) {
       await pause(POLL_MS, this.#ending.signal);
       this.#record.read();
     }
-    return this.#turns.onTurnEnd("");
+    return this.#turns.onTurnEnd("", hookEnded);
   }
 
   /** Another program of this user may call a hook, so only files in Gemini's directory of records are read. */
@@ -273,9 +277,4 @@ class GeminiHooksChannel implements Channel {
     this.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(isDeliberate ? undefined : `${how}.`);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

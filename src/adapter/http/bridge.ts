@@ -4,8 +4,7 @@ import { after } from "../../os/clock.ts";
 import { listenLocally, type SocketDirectory } from "../../os/net/local-server.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
-import { cleaned } from "../last-words.ts";
-import { fieldsIn, parsedJson } from "../requests.ts";
+import { cleaned, fieldsIn, parsedJson } from "../reported-values.ts";
 
 /** Time limit in milliseconds for an answer of OpenCode. */
 const ANSWER_MS = 20_000;

@@ -8,8 +8,9 @@ import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { waitForEnd } from "../last-words.ts";
 import { optionArgs, ownMode } from "../option-args.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
+import { startStep } from "../start-step.ts";
 import { Bridge } from "./bridge.ts";
 import { bridgePlugin } from "./bridge-plugin.ts";
 import { HttpPermissions } from "./http-permissions.ts";
@@ -54,15 +55,10 @@ class HttpChannel implements Channel {
   async start(conversation: string | undefined): Promise<string | undefined> {
     const { adapter, env } = this.#setup;
     const file = requireProgram(adapter, env);
-    const over = new AbortController();
     try {
       const { bridge, program } = await this.#open(file);
-      const late = pause(START_MS, over.signal).then(() => `it was not ready within ${START_MS / 1000} s`);
-      const early = program.ended.then(({ how }) => `it ended with ${how}`);
-      const failed = Promise.race([late, early]).then((why) => Promise.reject(new Error(why)));
-      const started = this.#connect(bridge, conversation);
-      for (const one of [failed, started]) one.catch(() => undefined);
-      const session = await Promise.race([started, failed]);
+      const ended = program.ended.then(({ how }) => how);
+      const session = await startStep(ended, START_MS, () => this.#connect(bridge, conversation));
       this.#isStarted = true;
       void program.ended.then((end) => this.#onEnded(end));
       await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, signal: this.#ending.signal });
@@ -74,8 +70,6 @@ class HttpChannel implements Channel {
         needs: `It must be able to load plugins; ${adapter.id}-acp needs none.`,
         cause: error,
       });
-    } finally {
-      over.abort();
     }
   }
 
@@ -142,8 +136,9 @@ class HttpChannel implements Channel {
 
   #onEvent(type: string, properties: Readonly<Record<string, unknown>>): void {
     if (type.startsWith("permission.") || type.startsWith("question."))
-      this.#permissions?.event(type, properties);
-    else this.#turn?.event(type, properties);
+      return this.#permissions?.event(type, properties);
+    this.#turn?.event(type, properties);
+    if (this.#turn?.isRunning === false) this.#permissions?.endTurn();
   }
 
   async deliver(text: string): Promise<void> {
@@ -179,8 +174,11 @@ class HttpChannel implements Channel {
   async end(): Promise<void> {
     this.#ending.abort();
     this.#turn?.fail(new Error("it is shutting down"));
-    await this.#program?.end();
-    this.#bridge?.close();
+    try {
+      await this.#program?.end();
+    } finally {
+      this.#bridge?.close();
+    }
   }
 
   async #onClosed(): Promise<void> {

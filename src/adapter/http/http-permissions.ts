@@ -2,26 +2,26 @@ import { messageOf } from "../../errors.ts";
 import type { ChannelEvents } from "../channel.ts";
 import { type AskedField, askFields } from "../questions/ask-fields.ts";
 import { optionFields } from "../questions/form-fields.ts";
-import { fieldsOf } from "../requests.ts";
+import { type Fields, fieldsOf } from "../reported-values.ts";
 import type { Bridge } from "./bridge.ts";
 import { type AskedPermission, askedPermission, requestOf, textOf } from "./http-requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Maximum depth of nested subagents whose requests are answered. */
 const MAX_DEPTH = 8;
 
+type RequestEvents = Pick<ChannelEvents, "ask" | "question" | "blocked" | "note">;
+
 /** Answers the requests of one session and of its subagents; requests of other sessions are left to the person at the screen. */
 export class HttpPermissions {
-  readonly #bridge: Bridge;
+  readonly #bridge: Pick<Bridge, "request">;
   readonly #session: string;
   readonly #cwd: string;
-  readonly #events: ChannelEvents;
+  readonly #events: RequestEvents;
   readonly #open = new Map<string, AbortController>();
   /** Questions that only a person at the screen can answer. */
   readonly #questions = new Set<string>();
 
-  constructor(bridge: Bridge, session: string, cwd: string, events: ChannelEvents) {
+  constructor(bridge: Pick<Bridge, "request">, session: string, cwd: string, events: RequestEvents) {
     this.#bridge = bridge;
     this.#session = session;
     this.#cwd = cwd;
@@ -46,6 +46,13 @@ export class HttpPermissions {
       this.#open.delete(id);
       if (this.#questions.delete(id) && this.#questions.size === 0) this.#events.blocked(undefined);
     }
+  }
+
+  /** Forgets the questions on the screen of a turn that has ended: OpenCode need not report them as answered. */
+  endTurn(): void {
+    if (this.#questions.size === 0) return;
+    this.#questions.clear();
+    this.#events.blocked(undefined);
   }
 
   /** Asks a person in teams too; the first answer counts, here or in OpenCode's screen. */

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { fieldsOf, oneLine } from "../reported-values.ts";
 import {
   commandRequest,
   editRequest,
@@ -6,7 +7,6 @@ import {
   type RequestOfCall,
   readRequest,
 } from "../request-shapes.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
 
 /** A request for permission in OpenCode's HTTP interface. */
 export interface AskedPermission {

@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import type { ChannelSetup } from "../channel.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 /**
  * OpenCode asks for everything that may act outside its conversation. Each tool is named, because a project may have settings for it.

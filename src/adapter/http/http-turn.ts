@@ -1,15 +1,8 @@
 import { after, systemClock } from "../../os/clock.ts";
-import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ReportedLimit } from "../channel.ts";
-import { cleaned } from "../last-words.ts";
 import { reportedLimit } from "../reported-limit.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
+import { cleaned, countOf, type Fields, fieldsOf, oneLine } from "../reported-values.ts";
 import { textOf } from "./http-requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Maximum length of a tool result in the log, in characters. */
-const MAX_RESULT = 20_000;
 
 /** A retry later than this many milliseconds means more than a short overload. */
 const LONG_RETRY_MS = 120_000;
@@ -38,6 +31,8 @@ export class HttpTurn {
   #taking: Taking | undefined;
   #isBusy = false;
   #isInterrupted = false;
+  /** The text was interrupted before its turn began: OpenCode ignores an abort then. */
+  #mustAbort = false;
   /** The previous turn was aborted while the delivered text waited. */
   #wasAborted = false;
   /** Why the previous turn failed while the delivered text waited, or why OpenCode refused that text meanwhile. */
@@ -68,6 +63,7 @@ export class HttpTurn {
   begin(): Promise<void> {
     this.#stopWaiting();
     this.#isInterrupted = false;
+    this.#mustAbort = false;
     this.#wasAborted = false;
     this.#failureBefore = undefined;
     this.#failure = undefined;
@@ -85,6 +81,7 @@ export class HttpTurn {
 
   interrupted(): void {
     this.#isInterrupted = true;
+    this.#mustAbort = this.#taking !== undefined;
   }
 
   /** Rejects the text that the CLI has not accepted, because the CLI has ended. */
@@ -132,8 +129,10 @@ export class HttpTurn {
     const taking = this.#taking;
     this.#stopWaiting();
     this.#taking = undefined;
-    if (taking !== undefined) taking.resolve();
-    else if (!this.#isBusy) {
+    if (taking !== undefined) {
+      taking.resolve();
+      if (this.#mustAbort) this.#abort();
+    } else if (!this.#isBusy) {
       this.#isInterrupted = false;
       this.#failure = undefined;
       this.#events.turnStarted();
@@ -224,7 +223,7 @@ export class HttpTurn {
     }
     if (status !== "completed" && status !== "error") return;
     this.#open.delete(callID);
-    const content = cutText(textOf(output) ?? textOf(error) ?? "", MAX_RESULT);
+    const content = textOf(output) ?? textOf(error) ?? "";
     this.#events.toolEnded({ id: callID, content, isError: status === "error" });
   }
 
@@ -235,16 +234,12 @@ export class HttpTurn {
     const { read, write } = fieldsOf(cache);
     this.#events.spent({
       usage: {
-        input: count(input),
-        output: count(output) + count(reasoning),
-        cacheRead: count(read),
-        cacheWrite: count(write),
+        input: countOf(input),
+        output: countOf(output) + countOf(reasoning),
+        cacheRead: countOf(read),
+        cacheWrite: countOf(write),
       },
       costUsd: typeof cost === "number" && cost > 0 ? cost : 0,
     });
   }
-}
-
-function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }

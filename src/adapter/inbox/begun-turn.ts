@@ -1,6 +1,6 @@
 import { pause, steadyNow } from "../../os/clock.ts";
 import { readText } from "../../os/files/fs.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 const POLL_MS = 10;
 /** Maximum wait in milliseconds: the call continues afterwards in any case. */

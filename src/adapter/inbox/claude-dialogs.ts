@@ -4,7 +4,7 @@ import { readText } from "../../os/files/fs.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { textEnd } from "../../text/characters/cut-text.ts";
 import type { ChannelDialog } from "../channel.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsOf } from "../reported-values.ts";
 
 /** Number of final characters of a key under which claude records a person's answer. */
 const KEY_END = 20;

@@ -12,7 +12,7 @@ export const CLAUDE_HOOKS = [
   "Stop",
   "TeammateIdle",
 ] as const;
-export type ClaudeHook = (typeof CLAUDE_HOOKS)[number];
+type ClaudeHook = (typeof CLAUDE_HOOKS)[number];
 
 /** Seconds until claude continues without the answer of our hook. */
 const TIMEOUT_S = 10;

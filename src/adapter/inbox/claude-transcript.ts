@@ -2,9 +2,7 @@ import { systemCode } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import { linesBackwards } from "../../os/files/lines.ts";
 import { lastWordsIn } from "../last-words.ts";
-import { fieldsIn, fieldsOf } from "../requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, fieldsIn, fieldsOf } from "../reported-values.ts";
 
 /** Bytes at the end of a transcript that are searched for its newest turn. */
 const TAIL_BYTES = 1024 * 1024;
@@ -16,7 +14,7 @@ const WRITTEN_MS = 1_000;
 const POLL_MS = 50;
 
 /** The end of a claude conversation. */
-export interface TranscriptEnd {
+interface TranscriptEnd {
   /** When a person ended the newest turn in claude's screen, in milliseconds since the epoch. */
   readonly interruptedAt?: number;
   /** The newest text of the model in the newest turn. */

@@ -3,8 +3,7 @@ import { FollowedFile } from "../../os/files/followed-file.ts";
 import { entryOf, listDir } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount, tokensSince } from "../../schema/tokens.ts";
-import { countOf } from "../gemini-texts.ts";
-import { fieldsIn, fieldsOf } from "../requests.ts";
+import { countOf, fieldsIn, fieldsOf } from "../reported-values.ts";
 
 const TRANSCRIPT = /^\/[^\0]+\.jsonl$/;
 /** Maximum bytes at the end of a file that the first read covers: a resumed conversation has earlier entries. */
@@ -31,7 +30,8 @@ export class ClaudeUsage {
   /** Reads new entries. @returns the usage since the last call; undefined if there is none */
   take(transcript: string): TokenCount | undefined {
     if (!TRANSCRIPT.test(transcript)) return undefined;
-    for (const path of [transcript, ...subagentFiles(transcript)]) this.#fileOf(path)?.read();
+    for (const path of [transcript, ...subagentFiles(transcript)])
+      ifReadable(() => this.#fileOf(path)?.read());
     const usage = this.#uncollected;
     this.#uncollected = NO_TOKENS;
     return sumOf(usage) > 0 ? usage : undefined;
@@ -40,7 +40,7 @@ export class ClaudeUsage {
   #fileOf(path: string): FollowedFile | undefined {
     const known = this.#files.get(path);
     if (known !== undefined) return known;
-    const entry = ifReadable(() => entryOf(path));
+    const entry = entryOf(path);
     if (entry?.isFile() !== true || this.#files.size > MAX_FILES) return undefined;
     const file = new FollowedFile(
       path,

@@ -14,6 +14,7 @@ export type ProgramVersion = { readonly version: string } | { readonly problem: 
 /**
  * Asks a program for its version, without a shell, a terminal or input. A time limit ends the program with everything that it started.
  * It runs in the root directory, where it finds no project.
+ * @param file absolute path of the program
  * @param signal ends the program early
  */
 export async function versionOf(

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Env } from "../../os/env.ts";
 import { findProgram } from "../../os/files/access.ts";
 import { isThere, readStart } from "../../os/files/file-parts.ts";
@@ -71,12 +70,11 @@ export async function installedClis(
     return version;
   };
   const node = findProgram("node", env);
-  const nodeVersion = node === undefined ? undefined : await versionOnce(resolve(node), ["--version"], env);
+  const nodeVersion = node === undefined ? undefined : await versionOnce(node, ["--version"], env);
   const found = nodeVersion !== undefined && "version" in nodeVersion ? nodeVersion.version : null;
   return Promise.all(
     [...knownAdapters(own).values()].map(async (adapter) => {
-      const program = findProgram(adapter.command, env);
-      const file = program === undefined ? null : resolve(program);
+      const file = findProgram(adapter.command, env) ?? null;
       const version =
         file === null ? undefined : await versionOnce(file, adapter.versionArgs, { ...env, ...adapter.env });
       const known = version !== undefined && "version" in version ? version.version : null;

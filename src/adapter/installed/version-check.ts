@@ -73,14 +73,19 @@ export function acceptVersion(adapter: Adapter, answer: ProgramVersion, note: (t
   const { id, unsupported, tested } = adapter;
   const version = "version" in answer ? answer.version : null;
   if (unsupported !== undefined && rankOf(adapter, version) === "unsupported") {
-    const which =
-      tested.length === 0 ? "an older version" : `one of the tested versions: ${tested.join(", ")}`;
     throw new TeamError("SPAWN_FAILED", `${id} ${version} was not started: ${unsupported.why}`, {
-      hint: `Install ${which}.`,
+      hint: supportedVersionHint(tested),
     });
   }
   const text = noteOf(adapter, answer);
   if (text !== undefined) note(text);
+}
+
+/** Returns what to do about an unsupported version. */
+export function supportedVersionHint(tested: readonly string[]): string {
+  return tested.length === 0
+    ? "Install an older version."
+    : `Install one of the tested versions: ${tested.join(", ")}.`;
 }
 
 async function readVersion({ adapter, cwd, env, sandbox, signal }: CheckedCli): Promise<ProgramVersion> {

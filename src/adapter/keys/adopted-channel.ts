@@ -1,7 +1,7 @@
 import { adoptedPlace } from "../../backend/tmux/foreign-pane.ts";
 import { serverAt } from "../../backend/tmux/server-for.ts";
 import { messageOf, TeamError } from "../../errors.ts";
-import { after } from "../../os/clock.ts";
+import { pause } from "../../os/clock.ts";
 import { findProgram } from "../../os/files/access.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { run } from "../../os/process/run.ts";
@@ -9,8 +9,8 @@ import { collectsLines } from "../../os/process/terminal-modes.ts";
 import type { AdoptedProgram } from "../../schema/member-metadata.ts";
 import { shortenedStart } from "../../text/characters/cut-text.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
-import { cleaned } from "../last-words.ts";
 import { readPaneScreen } from "../native/type-message.ts";
+import { cleaned } from "../reported-values.ts";
 import { isInForeground } from "./keyboard.ts";
 import { KeysPane } from "./keys-pane.ts";
 import { shellIn } from "./shell-check.ts";
@@ -34,7 +34,6 @@ export class AdoptedChannel implements Channel {
   readonly #ending = new AbortController();
   readonly #pane: KeysPane;
   #delivery: AbortController | undefined;
-  #stopPolling: () => void = () => undefined;
 
   constructor(setup: ChannelSetup, adopted: AdoptedProgram, events: ChannelEvents) {
     this.#setup = setup;
@@ -74,7 +73,7 @@ export class AdoptedChannel implements Channel {
       );
     }
     await this.#pane.listen();
-    this.#poll();
+    void this.#poll();
     return undefined;
   }
 
@@ -122,7 +121,6 @@ export class AdoptedChannel implements Channel {
 
   async end(): Promise<void> {
     this.#ending.abort();
-    this.#stopPolling();
     await this.#pane.close();
   }
 
@@ -139,18 +137,26 @@ export class AdoptedChannel implements Channel {
     }
   }
 
-  #poll(): void {
-    if (this.#ending.signal.aborted) return;
-    if (this.#hasEnded) this.#ended();
-    // The pipe ends with the pane, or when a person replaces it.
-    else if (this.#pane.hasLostOutput) void this.#listenAgain();
-    else this.#stopPolling = after(POLL_MS, () => this.#poll());
+  async #poll(): Promise<void> {
+    const { signal } = this.#ending;
+    for (let problem = ""; !signal.aborted; await pause(POLL_MS, signal)) {
+      try {
+        if (this.#hasEnded || !(await this.#keepOutput())) return this.#ended();
+        problem = "";
+      } catch (error) {
+        // The system or tmux did not answer: the next poll asks again.
+        if (messageOf(error) !== problem) this.#events.note(messageOf(error));
+        problem = messageOf(error);
+      }
+    }
   }
 
-  async #listenAgain(): Promise<void> {
-    if (!(await this.#hasPane())) return this.#ended();
-    await this.#pane.listen().catch((error: unknown) => this.#events.note(messageOf(error)));
-    this.#stopPolling = after(POLL_MS, () => this.#poll());
+  /** Opens the pipe again if it has ended: a person replaced it, or its pane is gone. @returns false if the pane is gone */
+  async #keepOutput(): Promise<boolean> {
+    if (!this.#pane.hasLostOutput) return true;
+    if (!(await this.#hasPane())) return false;
+    await this.#pane.listen();
+    return true;
   }
 
   /** Reports the end of the program. Its exit status is unknown: an exit and a crash look the same. */

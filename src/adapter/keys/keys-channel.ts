@@ -114,8 +114,11 @@ class KeysChannel implements Channel {
 
   async end(): Promise<void> {
     this.#ending.abort();
-    await this.#program?.end();
-    await this.#pane?.close();
+    try {
+      await this.#program?.end();
+    } finally {
+      await this.#pane?.close();
+    }
   }
 
   #onEnded({ how, isDeliberate }: { readonly how: string; readonly isDeliberate: boolean }): void {

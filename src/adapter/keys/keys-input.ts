@@ -69,6 +69,7 @@ export class KeysInput {
   readonly #options: KeysInputOptions;
   /** When the program was first seen to edit its input itself. Since then, it reads no input while its terminal collects lines. */
   #editsSince: number | undefined;
+  #deliveries = 0;
   #notifiedAt: number | undefined;
 
   constructor(options: KeysInputOptions) {
@@ -87,6 +88,7 @@ export class KeysInput {
    * @throws Error if nothing was typed: the program has ended, or the signal has aborted
    */
   async deliver(text: string, signal: AbortSignal): Promise<void> {
+    this.#deliveries += 1;
     try {
       await this.#deliver(text, signal);
     } finally {
@@ -169,7 +171,8 @@ export class KeysInput {
     const { program, directory } = this.#options;
     const isPasted = program.bracketedPaste ?? screen.brackets === "on";
     if (program.collectsLines() === true && Buffer.byteLength(text) > MAX_LINE) {
-      const file = join(directory, "message.txt");
+      // One file for each text: the program may read the file of an earlier one later.
+      const file = join(directory, `message-${this.#deliveries}.txt`);
       replaceFile(file, text, { sync: false });
       return { text: `Read the file ${file} and do what it says.`, lineEnds: "joined" };
     }

@@ -3,7 +3,7 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { ChannelEvents } from "../channel.ts";
-import { cleaned } from "../last-words.ts";
+import { cleaned } from "../reported-values.ts";
 import { KeysInput, type KeysProgram } from "./keys-input.ts";
 import { PaneOutput } from "./pane-output.ts";
 import { type OutputSignals, Signals } from "./signals.ts";
@@ -59,10 +59,7 @@ export class KeysPane {
     this.#input = new KeysInput({
       ...options,
       program: {
-        hasEnded: program.hasEnded,
-        isInForeground: program.isInForeground,
-        shell: program.shell,
-        collectsLines: program.collectsLines,
+        ...program,
         get bracketedPaste() {
           return bracketedPasteOf();
         },

@@ -48,6 +48,7 @@ export class PaneOutput {
   #head: string | undefined;
   /** The process that writes into the FIFO. */
   #writer: ProcessIdentity | undefined;
+  #isClosed = false;
 
   constructor(
     { server, place, directory, tmux, copy }: PaneOutputOptions,
@@ -63,7 +64,7 @@ export class PaneOutput {
 
   /**
    * Opens the pipe. Idempotent.
-   * @returns `taken` if the pane has another pipe
+   * @returns `taken` if the pane has another pipe; `gone` if the pane is gone, or after {@link close}
    * @throws TeamError TMUX_ERROR
    */
   async open(): Promise<"open" | "taken" | "gone"> {
@@ -71,6 +72,7 @@ export class PaneOutput {
     const identity = identityCondition(this.#place);
     if (identity === undefined) return "gone";
     await this.#listen();
+    if (this.#isClosed) return "gone";
     const { pane, condition } = identity;
     const command = this.#command(pane, condition);
     const print = (text: string): TmuxCommand => ["display-message", "-p", "-t", pane, text];
@@ -103,13 +105,14 @@ export class PaneOutput {
 
   /**
    * Returns the command of the pipe. Its first output line is its process id, which {@link close} needs. Its watcher closes the pipe when
-   * this process has ended: while `cat` runs, the pane's pipe is ours.
+   * this process has ended: while `cat` runs, the pane's pipe is ours. Without the FIFO, this process has closed the output meanwhile.
    */
   #command(pane: string, condition: string): string {
     const closing = ["if-shell", "-F", "-t", pane, condition, `pipe-pane -t ${pane}`];
     const close = [this.#tmux, ...this.#server.socketArgs, ...closing].map(shellQuote).join(" ");
     const watch = `{ read -r _; kill -0 $$ && { ${close}; kill $$; }; } <${shellQuote(this.#lifePath)} >/dev/null 2>&1 &`;
-    return `exec >${shellQuote(this.#path)} && echo $$ && { ${watch} exec cat; }`;
+    const output = shellQuote(this.#path);
+    return `[ -p ${output} ] && exec >${output} && echo $$ && { ${watch} exec cat; }`;
   }
 
   get #lifePath(): string {
@@ -126,8 +129,9 @@ export class PaneOutput {
   }
 
   async #listen(): Promise<void> {
-    if (this.#fifo !== undefined) return;
+    if (this.#fifo !== undefined || this.#isClosed) return;
     await makeFifos([this.#path, this.#lifePath]);
+    if (this.#isClosed) return this.#closeFifo();
     this.#life = openOwnFifo(this.#lifePath);
     this.#fifo = openOwnFifo(this.#path);
     this.#socket = reading(this.#fifo.fd, (bytes) => this.#take(bytes));
@@ -158,6 +162,7 @@ export class PaneOutput {
 
   /** Closes our pipe, never a person's. @throws TeamError TMUX_ERROR */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const writer = this.#isOpen ? this.#writer : undefined;
     this.#writer = undefined;
     try {
@@ -187,7 +192,7 @@ export class PaneOutput {
     this.#life?.close();
     this.#copy?.socket.destroy();
     if (this.#copy !== undefined && this.#copyPath !== undefined) removeFile(this.#copyPath);
-    if (this.#fifo !== undefined) for (const path of [this.#path, this.#lifePath]) removeFile(path);
+    for (const path of [this.#path, this.#lifePath]) removeFile(path);
   }
 }
 

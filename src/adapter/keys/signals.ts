@@ -79,8 +79,9 @@ export class Signals {
     const isString = this.#state === "string";
     if (char === "\x1b") this.#state = isString ? "string-escape" : "escape";
     else if (char === "\x18" || char === "\x1a") this.#state = "ground";
-    else if (char === "\x07" && !isString) this.#alert ??= "";
-    else if (this.#kind === "command") this.#end();
+    else if (!isString) {
+      if (char === "\x07") this.#alert ??= "";
+    } else if (this.#kind === "command") this.#end();
     // The character belongs to a string that is wrapped in this string.
     else this.#add(char, 0, 1);
   }

@@ -1,5 +1,5 @@
 import type { ChannelQuestion } from "../channel.ts";
-import { oneLine } from "../requests.ts";
+import { oneLine } from "../reported-values.ts";
 
 /** A choice of a field. */
 export interface FieldChoice {

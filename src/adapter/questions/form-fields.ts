@@ -1,7 +1,5 @@
-import { fieldsOf } from "../requests.ts";
+import { type Fields, fieldsOf } from "../reported-values.ts";
 import type { AskedField, FieldChoice } from "./ask-fields.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A form with more fields is left to the person at the CLI's own screen. */
 const MANY_FIELDS = 12;
@@ -9,7 +7,7 @@ const YES: FieldChoice = { label: "yes", value: true };
 const NO: FieldChoice = { label: "no", value: false };
 
 /** The key of the field that represents a form without fields: whether the person agrees. */
-export const CONSENT = "";
+const CONSENT = "";
 
 /**
  * Returns the fields of an elicitation form, as MCP and the Agent Client Protocol define them.

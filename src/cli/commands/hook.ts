@@ -1,4 +1,4 @@
-import { HOOK_NAMES, type HookReport, reportOf } from "../../adapter/hooks/hook-report.ts";
+import { HOOK_NAMES, type HookReport, reportOf } from "../../adapter/hook-report.ts";
 import { untilTurnIsWritten } from "../../adapter/inbox/begun-turn.ts";
 import { lastWordsOf } from "../../adapter/inbox/claude-transcript.ts";
 import { EXIT, messageOf } from "../../errors.ts";

@@ -1,5 +1,5 @@
 import { accessSync, chmodSync, constants, lstatSync, type Stats, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { delimiter, isAbsolute, resolve } from "node:path";
 import type { Env } from "../env.ts";
 
 /** True if this user may write a file, or create entries in a directory. */
@@ -18,11 +18,11 @@ export function isExecutable(path: string): boolean {
   return allows(path, constants.X_OK) && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
 }
 
-/** Returns the path of a program on the PATH; undefined if it is not found. */
+/** Returns the absolute path of a program on the PATH, which may have relative directories; undefined if it is not found. */
 export function findProgram(name: string, env: Env): string | undefined {
   if (isAbsolute(name)) return isExecutable(name) ? name : undefined;
   const directories = (env.PATH ?? "").split(delimiter).filter((directory) => directory !== "");
-  return directories.map((directory) => join(directory, name)).find(isExecutable);
+  return directories.map((directory) => resolve(directory, name)).find(isExecutable);
 }
 
 /** True if other users have any rights to a file or directory; false for a link, whose own rights are meaningless. */

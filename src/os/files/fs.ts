@@ -19,6 +19,7 @@ import {
   statSync,
   truncateSync,
   unlinkSync,
+  utimesSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -283,6 +284,11 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
 /** Sets the mode regardless of the umask, which is not changed because child processes inherit it. */
 export function setFileMode(fd: number, mode: number): void {
   if ((fstatSync(fd).mode & 0o7777) !== mode) fchmodSync(fd, mode);
+}
+
+/** Sets when a file was changed last. @param at milliseconds since the epoch */
+export function setModifiedTime(path: string, at: number): void {
+  utimesSync(path, at / 1000, at / 1000);
 }
 
 /** Truncates a file to `length` bytes. */

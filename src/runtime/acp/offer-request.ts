@@ -3,7 +3,7 @@ import type {
   CreateElicitationRequest,
   RequestPermissionRequest,
 } from "@agentclientprotocol/sdk";
-import { fieldsOf } from "../../adapter/requests.ts";
+import { fieldsOf } from "../../adapter/reported-values.ts";
 import type { ApprovalAnswer, ApprovalDetails } from "../../operations/approvals/approvals.ts";
 import { defaultLine, hiddenInput } from "../../operations/approvals/request-texts.ts";
 import { LEAD_NAME } from "../../schema/names.ts";

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
-import { fieldsOf } from "../../adapter/requests.ts";
+import { fieldsOf } from "../../adapter/reported-values.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { StartedCall } from "./facts.ts";

@@ -1,6 +1,6 @@
 import type { Adapter } from "../../adapter/adapter-schema.ts";
 import { adoptedAdapter, findAdapter } from "../../adapter/adapters.ts";
-import { denialsFor } from "../../adapter/requests.ts";
+import { denialsFor } from "../../adapter/request-shapes.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { SCRIPTED } from "../../agent/model/model-names.ts";
 import { agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";

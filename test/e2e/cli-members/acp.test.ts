@@ -210,6 +210,15 @@ describe("a CLI over the Agent Client Protocol", () => {
     );
   });
 
+  it("is not started when its program ends at once", async () => {
+    const { mark, spawn, state, ada } = await team();
+    mark("broken");
+    const spawned = await spawn("say: hi");
+    if (spawned.code === 0) await state("ada", "crashed");
+    const reason = "fake did not start: it ended with exit code 1";
+    await eventually(reason, async () => `${spawned.err}${JSON.stringify(await ada())}`.includes(reason));
+  });
+
   it("is not started if it speaks only another version of the protocol", async () => {
     const { mark, spawn, state, ada, log } = await team();
     mark("newer-protocol");

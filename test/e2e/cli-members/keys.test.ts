@@ -122,13 +122,21 @@ describe("a program with the keys channel", () => {
     expect(prompts()).toHaveLength(1);
   });
 
-  it("gets a message that is too long for one line as a file, when it reads whole lines", async () => {
-    const { spawn, prompted, teams } = await team(["lines"]);
+  it("gets each message that is too long for one line as a file of its own, when it reads whole lines", async () => {
+    const { spawn, prompted, prompts, teams } = await team(["lines"]);
     await spawn("say: short");
     await prompted("say: short");
-    await teams("send", "ada", "long ".repeat(2_000));
-    const path = /Read the file (\S+)/.exec(await prompted("Read the file"))?.[1] ?? "";
-    expect(readFileSync(path, "utf8")).toContain("long long");
+    await teams("send", "ada", "wombat ".repeat(2_000));
+    await prompted("Read the file");
+    await teams("send", "ada", "quokka ".repeat(2_000));
+    const files = await eventually("both files", () => {
+      const paths = prompts().flatMap((prompt) => /Read the file (\S+)/.exec(prompt)?.[1] ?? []);
+      return paths.length === 2 && paths;
+    });
+    expect(files.map((path) => /wombat|quokka/.exec(readFileSync(path, "utf8"))?.[0])).toEqual([
+      "wombat",
+      "quokka",
+    ]);
   });
 
   it("sends messages from its pane in its own name", async () => {

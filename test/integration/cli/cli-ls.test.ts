@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { versionOf } from "../../../src/adapter/installed/cli-version.ts";
 import type { InstalledCli } from "../../../src/adapter/installed/installed-clis.ts";
+import { refuseUnsupported } from "../../../src/adapter/installed/version-check.ts";
 import { identityOf } from "../../../src/os/process/identity.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -157,6 +158,24 @@ it("teams cli ls and doctor › name an untested version, and a version that can
   expect(out).toMatch(/^codex +0\.171\.0 \(untested\) +0\.169\.0/m);
   expect(out).toMatch(/^opencode: OpenCode 2 has another HTTP interface/m);
   expect(await doctor()).toMatch(/warn +CLI opencode +2\.0\.4 cannot be started: OpenCode 2 has another/);
+});
+
+it("refuseUnsupported › refuses a version in a relative directory of the PATH", async () => {
+  const { bin } = machine({ opencode: prints("2.0.4") });
+  const PATH = relative(process.cwd(), bin);
+  await expect(refuseUnsupported("opencode", {}, { PATH })).rejects.toMatchObject({
+    code: "SPAWN_FAILED",
+    message: expect.stringContaining("opencode 2.0.4 was not started"),
+  });
+});
+
+it("teams doctor › says what to install in place of a refused version when no version was tested", async () => {
+  const unsupported = { versions: ">=2", why: "It has another interface." };
+  const own = { channel: "acp", command: "own", unsupported };
+  const { doctor } = machine({ own: prints("2.0.0") }, { own });
+  expect(await doctor()).toMatch(
+    /warn +CLI own +2\.0\.0 cannot be started: It has another interface\.\n +→ Install an older version\./,
+  );
 });
 
 it("teams doctor › warns about an installed CLI without login, and names the missing CLIs", async () => {

@@ -17,11 +17,13 @@ import { describe, expect, test } from "vitest";
 import { checkTeams } from "../../../src/doctor/check-teams.ts";
 import { checkLeftovers, checkTeamDirectories } from "../../../src/doctor/deleted-teams.ts";
 import type { Finding } from "../../../src/doctor/finding.ts";
+import { strayFileProblems } from "../../../src/doctor/orphaned-records.ts";
 import { ownerRecord } from "../../../src/store/owner-lock.ts";
 import { listTeams, readTeam, updateTeam } from "../../../src/team/config/config.ts";
 import { createTeamFiles } from "../../../src/team/config/create-files.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, listRequests, openRequest } from "../../../src/team/requests/requests.ts";
@@ -400,6 +402,22 @@ test("checkTeams › never follows a link when it repairs", async () => {
   expect(readFileSync(secret, "utf8")).toBe("root:x:0:0");
 });
 
+test("checkTeams › does not follow a link to a directory", async () => {
+  const ref = await testTeam(["dev"]);
+  const outside = join(ref.home.root, "outside");
+  const shared = join(outside, "status.json");
+  mkdirSync(outside);
+  writeFileSync(shared, "");
+  chmodSync(outside, 0o755);
+  chmodSync(shared, 0o644);
+  symlinkSync(outside, join(ref.paths.dir, "linked"));
+  symlinkSync(ref.paths.dir, join(ref.paths.dir, "loop"));
+  mkdirSync(join(ref.paths.dir, "run"), { recursive: true, mode: 0o700 });
+  symlinkSync(outside, join(ref.paths.dir, "run/other"));
+  expect(await fix(ref)).toEqual(WHOLE);
+  expect([outside, shared].map((path) => statSync(path).mode & 0o777)).toEqual([0o755, 0o644]);
+});
+
 test("checkTeams › quarantines unreadable requests and records, and removes orphaned answers", async () => {
   const ref = await testTeam(["dev"]);
   const request = { id: "q", kind: "question", from: "dev", summary: "", payload: {}, at: 1 } as const;
@@ -495,6 +513,27 @@ describe("checkTeams after a crash", () => {
     ]);
     await fix(ref);
     expect(readdirSync(join(ref.paths.dir, "run"))).toEqual(["living", "lost", "young"]);
+  });
+
+  test("keeps the inbox and the records of a name that gets a new member before the repair", async () => {
+    const ref = await testTeam(["dev"]);
+    const former = [{ name: "ended", agentId: "ended@crew", endedAt: 1, how: "stopped" }];
+    await updateTeam(ref, (config) => ({ ...config, former }));
+    writeStatus(ref, "ended", statusOf({ process: deadProcess() }));
+    age(ref.paths.agent("ended").run, 2);
+    const stray = join(ref.paths.inboxes, "stray.json");
+    writeFileSync(stray, "[]", { mode: 0o600 });
+    const problems = strayFileProblems(ref, true);
+    expect(problems.map(({ repair }) => repair)).toEqual([expect.any(Function), expect.any(Function)]);
+    await addMembers(ref, [
+      { name: "ended", cwd: "/" },
+      { name: "stray", cwd: "/" },
+    ]);
+    writeStatus(ref, "ended", statusOf());
+    await sendMessage(ref, { from: "dev", to: "stray", text: "the prompt" });
+    for (const { repair } of problems) expect(await repair?.()).toBeUndefined();
+    expect(existsSync(ref.paths.agent("ended").status)).toBe(true);
+    expect(readFileSync(stray, "utf8")).toContain("the prompt");
   });
 
   test("removes other users' access to files and directories", async () => {

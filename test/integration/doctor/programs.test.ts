@@ -33,7 +33,15 @@ describe("required programs", () => {
       return join(directory, name);
     };
     expect(checkShell({ SHELL: shell("zsh") }).level).toBe("ok");
-    expect(checkShell({ SHELL: shell("nu") })).toMatchObject({ level: "warn" });
+    const fish = shell("fish");
+    expect(checkShell({ SHELL: fish })).toMatchObject({
+      level: "ok",
+      text: `${fish}: agents get its PATH, not its functions`,
+    });
+    expect(checkShell({ SHELL: shell("nu") })).toMatchObject({
+      level: "warn",
+      remedy: expect.stringMatching(/bash, zsh\.$/),
+    });
     expect(checkShell({ SHELL: join(directory, "gone") })).toMatchObject({ level: "warn" });
     expect(checkShell({}).level).toBe("warn");
   });

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { discardLaunch, prepareStarts } from "../../../src/launch/prepare.ts";
+import { discardLaunch, prepareLaunches, prepareStarts } from "../../../src/launch/prepare.ts";
 import { systemClock } from "../../../src/os/clock.ts";
 import type { PlaceRecord } from "../../../src/schema/status.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
@@ -61,6 +61,16 @@ test("prepareStarts › keeps the records of the earlier start, which describe t
     undefined,
     "starting",
   ]);
+});
+
+test("prepareLaunches › creates nothing after it has failed", async () => {
+  const ref = await testTeam(["dev"]);
+  const paths = ref.paths.agent("dev");
+  // A directory in place of the script cannot be replaced.
+  mkdirSync(`${paths.launchScript}/inner`, { recursive: true });
+  const start = { agentId: "dev@crew", cwd: "/", paths, keptVariables: [], bells: [] };
+  await expect(prepareLaunches([{ ...start, surface: "log" }])).rejects.toThrow();
+  expect([paths.bell, paths.lifeline, paths.ready].map(existsSync)).toEqual([true, true, true]);
 });
 
 test.each([

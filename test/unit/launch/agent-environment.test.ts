@@ -26,6 +26,7 @@ test("childEnvironment drops the caller's pane and markers of an outer agent (S1
     TEAMS_INSTANCE: "old",
     TEAMS_COMMAND: "old",
     TEAMS_HOOK: "PreToolUse",
+    TEAMS_SNAPSHOT: "/snapshot",
     TEAMS_HOME: "/root",
   };
   expect(childEnvironment(caller, { TEAMS_TEAM: "audit" })).toEqual({
@@ -48,6 +49,7 @@ test("leadEnvironment keeps the pane, drops the markers of an outer agent and ad
     CLAUDE_CODE_ENTRYPOINT: "x",
     TEAMS_AGENT: "a@b",
     TEAMS_HOOK: "PreToolUse",
+    TEAMS_SNAPSHOT: "/snapshot",
   };
   expect(leadEnvironment(caller)).toEqual({
     TMUX_PANE: "%1",
@@ -84,6 +86,7 @@ test("withoutAgent keeps the user's variables and drops the agent's", () => {
     TEAMS_AGENT: "a@b",
     TEAMS_BELL_FD: "3",
     TEAMS_HOOK: "PreToolUse",
+    TEAMS_SNAPSHOT: "/snapshot",
     CLAUDE_CODE_X: "1",
   };
   expect(withoutAgent({ ...user, ...agent, CLAUDECODE: "1" })).toEqual(user);

@@ -5,6 +5,8 @@ import {
   readlinkSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +15,10 @@ import { GeminiHome, hasConversation } from "../../../../src/adapter/hooks/gemin
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 const HOOK = { event: "BeforeTool", name: "teams", command: "true" } as const;
+
+const unexpected = (note: string): never => {
+  throw new Error(note);
+};
 
 function setUp() {
   const HOME = temporaryDirectory();
@@ -46,9 +52,62 @@ test("the home of Gemini › copies back a login file that replaced its link, or
   rmSync(join(inside, "oauth_creds.json"));
   writeFileSync(join(inside, "oauth_creds.json"), "renewed");
   writeFileSync(join(inside, "trustedFolders.json"), "new, through its link");
-  home.restoreLoginFiles();
+  home.restoreLoginFiles(unexpected);
   expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("renewed");
   expect(readFileSync(join(own, "trustedFolders.json"), "utf8")).toBe("new, through its link");
+});
+
+test("the home of Gemini › keeps a login that is newer than the file in place of its link", () => {
+  const { own, home, inside, cwd } = setUp();
+  writeFileSync(join(own, "oauth_creds.json"), "old");
+  home.create([HOOK], [], cwd);
+  rmSync(join(inside, "oauth_creds.json"));
+  writeFileSync(join(inside, "oauth_creds.json"), "renewed");
+  writeFileSync(join(own, "oauth_creds.json"), "of another account");
+  const later = new Date(Date.now() + 60_000);
+  utimesSync(join(own, "oauth_creds.json"), later, later);
+  home.restoreLoginFiles(unexpected);
+  expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("of another account");
+});
+
+test.each([
+  ["in the order of their writes", ["older", "newer"]],
+  ["in the other order", ["newer", "older"]],
+])("the home of Gemini › keeps the newest login when two members end %s", (_order, names) => {
+  const { own, cwd, env } = setUp();
+  const login = (directory: string): string => join(directory, "oauth_creds.json");
+  writeFileSync(login(own), "old");
+  utimesSync(login(own), 1_000, 1_000);
+  const homes = new Map(
+    ["older", "newer"].map((name, i) => {
+      const home = new GeminiHome(join(env.HOME, name), env);
+      home.create([HOOK], [], cwd);
+      const inside = login(join(env.HOME, name, ".gemini"));
+      rmSync(inside);
+      writeFileSync(inside, name);
+      utimesSync(inside, 2_000 + i, 2_000 + i);
+      return [name, home];
+    }),
+  );
+  for (const name of names) homes.get(name)?.restoreLoginFiles(unexpected);
+  expect(readFileSync(login(own), "utf8")).toBe("newer");
+});
+
+test("the home of Gemini › notes a login that cannot be copied back, and copies the others", () => {
+  const { own, home, inside, cwd } = setUp();
+  const names = ["oauth_creds.json", "state.json"];
+  home.create([HOOK], [], cwd);
+  // A directory in place of the file cannot be replaced.
+  mkdirSync(join(own, "oauth_creds.json/inner"), { recursive: true });
+  utimesSync(join(own, "oauth_creds.json"), 1, 1);
+  for (const name of names) {
+    unlinkSync(join(inside, name));
+    writeFileSync(join(inside, name), "renewed");
+  }
+  const notes: string[] = [];
+  home.restoreLoginFiles((note) => notes.push(note));
+  expect(notes).toEqual([expect.stringContaining("the oauth_creds.json that Gemini has written")]);
+  expect(readFileSync(join(own, "state.json"), "utf8")).toBe("renewed");
 });
 
 test("the home of Gemini › copies a renewed login to the target of the user's link", () => {
@@ -59,7 +118,7 @@ test("the home of Gemini › copies a renewed login to the target of the user's 
   home.create([HOOK], [], cwd);
   rmSync(join(inside, "oauth_creds.json"));
   writeFileSync(join(inside, "oauth_creds.json"), "renewed");
-  home.restoreLoginFiles();
+  home.restoreLoginFiles(unexpected);
   expect(readlinkSync(join(own, "oauth_creds.json"))).toBe(dotfile);
   expect(readFileSync(dotfile, "utf8")).toBe("renewed");
 });
@@ -74,9 +133,11 @@ test.each([
   expect(() => home.create([HOOK], [], cwd)).toThrow(why);
 });
 
-test("the home of Gemini › finds the record of a conversation", () => {
+test("the home of Gemini › finds the record of a conversation, even next to an unreadable project", () => {
   const { own, env } = setUp();
   mkdirSync(join(own, "tmp/p/chats"), { recursive: true });
+  // A link to itself is unreadable even for the superuser.
+  symlinkSync("loop", join(own, "tmp/loop"));
   writeFileSync(join(own, "tmp/p/chats/session-2026-01-01T00-00-01234567.jsonl"), "");
   expect(["01234567-89ab-cdef", "76543210-89ab-cdef"].map((id) => hasConversation(env, id))).toEqual([
     true,

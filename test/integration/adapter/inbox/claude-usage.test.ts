@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ClaudeUsage } from "../../../../src/adapter/inbox/claude-usage.ts";
@@ -53,6 +53,18 @@ test("ClaudeUsage › counts subagents and another conversation", () => {
   const other = join(directory, "two.jsonl");
   writeFileSync(other, entry("t", [2, 2]));
   expect(usage.take(other)).toMatchObject({ input: 2, output: 2 });
+});
+
+test("ClaudeUsage › counts the other files when one becomes unreadable", () => {
+  const { directory, transcript, usage } = conversation();
+  const subagents = join(directory, "one", "subagents");
+  mkdirSync(subagents, { recursive: true });
+  writeFileSync(join(subagents, "agent-1.jsonl"), entry("s", [1, 1]));
+  expect(usage.take(transcript)).toMatchObject({ input: 1, output: 1 });
+  rmSync(transcript);
+  mkdirSync(transcript);
+  appendFileSync(join(subagents, "agent-1.jsonl"), entry("t", [2, 2]));
+  expect(usage.take(transcript)).toMatchObject({ input: 2, output: 2 });
 });
 
 test("ClaudeUsage › counts nothing in hostile files", () => {

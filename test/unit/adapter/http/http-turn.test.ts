@@ -8,6 +8,8 @@ const OVERLOADED = { name: "APIError", data: { message: "it is overloaded" } };
 interface Reported {
   readonly turn: HttpTurn;
   readonly ends: readonly ChannelTurnEnd[];
+  /** Returns how often the running turn was aborted. */
+  aborts(): number;
   /** Reports the state of the session. */
   status(type: "busy" | "idle"): void;
 }
@@ -20,10 +22,15 @@ function session(beginMs?: number): Reported {
     ...{ turnStarted: none, text: none, toolStarted: none, toolEnded: none, spent: none },
     turnEnded: (end: ChannelTurnEnd) => void ends.push(end),
   };
-  const turn = new HttpTurn("s", events, none, beginMs);
+  let aborts = 0;
+  const abort = (): void => {
+    aborts += 1;
+  };
+  const turn = new HttpTurn("s", events, abort, beginMs);
   return {
     turn,
     ends,
+    aborts: () => aborts,
     status: (type) => turn.event("session.status", { sessionID: "s", status: { type } }),
   };
 }
@@ -42,6 +49,19 @@ it("HttpTurn › does not end the turn of a text when the turn before it ends la
   await taken;
   status("idle");
   expect(ends).toEqual([{ outcome: "completed" }]);
+});
+
+it("HttpTurn › aborts the turn of a text that was interrupted before the turn began", async () => {
+  const { turn, ends, aborts, status } = session();
+  const taken = turn.begin();
+  turn.interrupted();
+  expect(aborts()).toBe(0);
+  status("busy");
+  await taken;
+  expect(aborts()).toBe(1);
+  turn.event("session.error", { sessionID: "s", error: { name: "MessageAbortedError" } });
+  status("idle");
+  expect(ends).toEqual([{ outcome: "interrupted" }]);
 });
 
 it.each(["before", "after"])(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { HOOK_NAMES } from "../../../../src/adapter/hooks/hook-report.ts";
+import { HOOK_NAMES } from "../../../../src/adapter/hook-report.ts";
 import { CLAUDE_HOOKS, hookSettings } from "../../../../src/adapter/inbox/claude-hooks.ts";
 
 /** The hook names of Claude Code 2.1.34, which refuses a settings file with any other hook. */

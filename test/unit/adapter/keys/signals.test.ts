@@ -57,6 +57,15 @@ describe("signals of a program", () => {
     expect(signals.feed(bytes("\x07"), 6_000).alert).toBe("");
   });
 
+  it("reports a notification once, whatever control characters later sequences contain", () => {
+    expect(alertsIn("\x1b]9;done\x07", "\x1b\r\x1b\n", "\x1b[9;\nm", "\x07")).toEqual([
+      "done",
+      undefined,
+      undefined,
+      "",
+    ]);
+  });
+
   it("knows whether the program supports bracketed paste", () => {
     const signals = new Signals();
     expect(signals.feed(bytes("\x1b[?1;2004h"), 0).bracketedPaste).toBe(true);

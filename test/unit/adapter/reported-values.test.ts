@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fieldsIn, parsedJson } from "../../../src/adapter/requests.ts";
+import { fieldsIn, parsedJson } from "../../../src/adapter/reported-values.ts";
 
 it.each([
   ['{"a":1}', { a: 1 }, { a: 1 }],

@@ -1,8 +1,6 @@
-import type { HookEvent, HookRecord } from "../../schema/status.ts";
-import { lastWordsIn } from "../last-words.ts";
-import { fieldsIn, fieldsOf, oneLine } from "../requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { HookEvent, HookRecord } from "../schema/status.ts";
+import { lastWordsIn } from "./last-words.ts";
+import { type Fields, fieldsIn, fieldsOf, oneLine } from "./reported-values.ts";
 
 /** The event that each hook reports; undefined if its input reports none. */
 const HOOKS = {
@@ -30,7 +28,7 @@ function toolEvent({ tool_name }: Fields): "asking" | "tool" {
 }
 
 /** Names of hooks: those of Claude Code, which Codex and Qwen use too, and those of Gemini CLI. */
-export type HookName = keyof typeof HOOKS;
+type HookName = keyof typeof HOOKS;
 export const HOOK_NAMES = Object.keys(HOOKS) as HookName[];
 
 /** Notification types with which Claude Code and Gemini CLI ask for permission on their own screens. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reportOf } from "../../../../src/adapter/hooks/hook-report.ts";
+import { reportOf } from "../../../src/adapter/hook-report.ts";
 
 const common = { session_id: "s", transcript_path: "/t" };
 const from = { conversation: "s", transcript: "/t" };
