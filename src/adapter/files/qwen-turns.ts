@@ -235,7 +235,10 @@ export class QwenTurns {
 
   #onAllCancelled(calls: readonly Call[]): void {
     const refusals = calls.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
-    if (this.#isInterrupted || refusals.length < calls.length) return this.#end({ outcome: "interrupted" });
+    if (this.#isInterrupted || refusals.length < calls.length) {
+      this.#end({ outcome: "interrupted" });
+      return;
+    }
     try {
       this.#options.resume(refusals);
     } catch (error) {

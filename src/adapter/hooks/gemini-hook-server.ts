@@ -7,13 +7,7 @@ import { shellQuote } from "../../text/shell-quote.ts";
 import { fieldsOf } from "../reported-values.ts";
 
 /** Gemini's hook events that `teams` handles. `BeforeTool` decides on a call, and `AfterAgent` can continue a turn. */
-const GEMINI_HOOKS = [
-  "SessionStart",
-  "BeforeAgent",
-  "AfterAgent",
-  "BeforeTool",
-  "Notification",
-] as const;
+const GEMINI_HOOKS = ["SessionStart", "BeforeAgent", "AfterAgent", "BeforeTool", "Notification"] as const;
 export type GeminiHook = (typeof GEMINI_HOOKS)[number];
 
 /** A hook for Gemini's settings. */

@@ -135,8 +135,10 @@ class HttpChannel implements Channel {
   }
 
   #onEvent(type: string, properties: Readonly<Record<string, unknown>>): void {
-    if (type.startsWith("permission.") || type.startsWith("question."))
-      return this.#permissions?.event(type, properties);
+    if (type.startsWith("permission.") || type.startsWith("question.")) {
+      this.#permissions?.event(type, properties);
+      return;
+    }
     this.#turn?.event(type, properties);
     if (this.#turn?.isRunning === false) this.#permissions?.endTurn();
   }

@@ -15,12 +15,16 @@ const MARK = ".swept";
 
 /** Returns the output files of commands and subagents that have expired. */
 export function oldOutputs(now: number, scratch = scratchDirectory()): string[] {
-  return listDir(scratch)
-    .map((place) => join(scratch, place, "tasks"))
-    .filter((tasks) => entryOf(dirname(tasks))?.isDirectory() && entryOf(tasks)?.isDirectory())
-    .flatMap((tasks) => listDir(tasks).map((name) => join(tasks, name)))
-    // A directory of this name is not ours, and cannot be removed as a file.
-    .filter((path) => path.endsWith(".output") && entryOf(path)?.isFile() && ageOf(path, now) > RETENTION_MS);
+  return (
+    listDir(scratch)
+      .map((place) => join(scratch, place, "tasks"))
+      .filter((tasks) => entryOf(dirname(tasks))?.isDirectory() && entryOf(tasks)?.isDirectory())
+      .flatMap((tasks) => listDir(tasks).map((name) => join(tasks, name)))
+      // A directory of this name is not ours, and cannot be removed as a file.
+      .filter(
+        (path) => path.endsWith(".output") && entryOf(path)?.isFile() && ageOf(path, now) > RETENTION_MS,
+      )
+  );
 }
 
 /** Removes output files, and the directories that become empty. */

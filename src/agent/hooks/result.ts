@@ -107,21 +107,9 @@ const answer = z.looseObject({
  * error that stops nothing (protocol.md section 7). Pure; accepts any output.
  */
 export function hookResult(end: HookEnd): HookResult {
-  const { code, signal, failure, message } = end;
-  switch (failure) {
-    case "timed-out":
-      return { kind: "error while running", text: "exceeded its timeout and was ended", timedOut: true };
-    case "aborted":
-      return { kind: "error while running", text: "was interrupted" };
-    case "not-started":
-      return { kind: "error while running", text: `could not be started: ${message ?? "no reason given"}` };
-    case "not-ended":
-      return {
-        kind: "error while running",
-        text: `could not be ended, and may still run: ${message ?? "no reason given"}`,
-      };
-    default:
-  }
+  const { code, signal } = end;
+  const failure = failureOf(end);
+  if (failure !== undefined) return failure;
   if (signal !== undefined) return { kind: "error while running", text: `was ended by ${signal}` };
   const stderr = plainText(end.stderr);
   if (code === 2) return { kind: "stopped continuation", text: stderr || "it gave no reason", ends: false };
@@ -136,6 +124,23 @@ export function hookResult(end: HookEnd): HookResult {
     if (problem !== undefined) return refusal(problem);
   }
   return answer ?? { kind: "success", stdout: plainText(end.stdout) };
+}
+
+/** Returns the result of a command that did not end by itself. */
+function failureOf({ failure, message = "no reason given" }: HookEnd): HookResult | undefined {
+  const kind = "error while running";
+  switch (failure) {
+    case "timed-out":
+      return { kind, text: "exceeded its timeout and was ended", timedOut: true };
+    case "aborted":
+      return { kind, text: "was interrupted" };
+    case "not-started":
+      return { kind, text: `could not be started: ${message}` };
+    case "not-ended":
+      return { kind, text: `could not be ended, and may still run: ${message}` };
+    default:
+      return undefined;
+  }
 }
 
 function parseAnswer(stdout: string): HookResult | undefined {

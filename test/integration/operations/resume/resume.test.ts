@@ -6,7 +6,6 @@ import { interruptedStart } from "../../../../src/launch/await-ready.ts";
 import type { OperationContext } from "../../../../src/operations/context.ts";
 import { resumeMember, resumeTeam } from "../../../../src/operations/resume/resume.ts";
 import { applyPlan } from "../../../../src/operations/up/apply-plan.ts";
-import type { DeclaredTeam } from "../../../../src/operations/up/declared-team.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { patchMember } from "../../../../src/team/members/members.ts";
 import { hasStartClaim } from "../../../../src/team/members/start-claims.ts";
@@ -92,9 +91,8 @@ it("applyPlan › restarts no member after an interrupt", async () => {
   const { ref, ctx, spawned } = await endedMember(() => stop.abort());
   const nothing = { members: [], tasks: [], taskChanges: [], modes: [], budgets: [], left: [] };
   const plan = { ...nothing, isNew: false, startsLead: false, resumed: ["dev"] };
-  const declared = { file: "team.json" } as DeclaredTeam;
   const apply = (): Promise<unknown> =>
-    applyPlan(ctx, declared, plan, {
+    applyPlan(ctx, plan, {
       ...{ spawn: { signal: stop.signal }, hooks: undefined, inputs: [] },
       costs: { isPriced: () => true, reportsOf: () => undefined },
     });
