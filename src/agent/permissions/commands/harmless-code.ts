@@ -118,7 +118,7 @@ const HARMFUL_PERL = /\((?:\*|\?[?p]?)\{|\$[\w:]*\s*[[{]|->|@/;
 function isHarmlessAwk(code: string): boolean {
   // A comment may contain half of a string.
   const isRaw = /[/#\n]/.test(code);
-  const bare = isRaw ? code : code.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  const bare = isRaw ? code : code.replace(/"(?:[^"\\]|\\.)*"/gs, '""');
   if (/system|getline|@|extension|\\\n/.test(bare)) return false;
   const first = bare.search(/print/);
   const printing = first < 0 ? "" : bare.slice(first);

@@ -107,6 +107,12 @@ describe("plan mode › a command line that only reads", () => {
     "awk 1 ../x",
   ])("asks like Read if a file is outside: %s", (line) => expect(decided(line)).toBe("ask"));
 
+  test.each(["\u2028", "\u2029", "\r"])("excludes awk that prints a backslash and %j to sh", (end) => {
+    expect(decided(`awk 'BEGIN { print "\\${end};id" | "sh" }'`)).toBe("deny");
+    expect(decided(`awk 'BEGIN { print "\\${end}" > "x" }'`)).toBe("deny");
+    expect(decided(`awk 'BEGIN { print "\\${end}" }'`)).toBe("allow");
+  });
+
   test("is denied by rules for its command and its files", () => {
     const deny = (rule: string, line: string) => decided(line, { rules: { ...NO_RULES, deny: [rule] } });
     expect(deny("Bash(ls:*)", "ls")).toBe("deny");
