@@ -1,9 +1,10 @@
 import { commandStarts, ENTERS } from "./commands/command-starts.ts";
 import { linksMadeBy, mayUnpack } from "./commands/created-links.ts";
+import { isHarmlessPattern } from "./commands/harmless-code.ts";
 import { readingOf } from "./commands/readers.ts";
 import { repeatedOption } from "./commands/repeated-options.ts";
-import { namesWord, riskyWords } from "./commands/risky-options.ts";
-import { codesIn } from "./commands/runners.ts";
+import { namesWord, riskyWords, withoutWrapper } from "./commands/risky-options.ts";
+import { baseName, codesIn, runnerOf } from "./commands/runners.ts";
 import {
   Command,
   type CommandMatcher,
@@ -88,7 +89,7 @@ export function commandAllowance(
     const needsRule = needsNoRule?.(words) !== true;
     if (!needsRule && !readsCreated(words, created, line)) continue;
     const why = needsRule
-      ? elsewhereReason(words, matching, subject)
+      ? (patternReason(words, matching, line.patterns) ?? elsewhereReason(words, matching, subject))
       : "another command may create a file that it reads";
     return { missing: words.join(" "), unnamed: unnamedIn(words, matching), why };
   }
@@ -99,7 +100,7 @@ export function commandAllowance(
 function coversCommand(
   pattern: string,
   words: readonly string[],
-  { inputSources }: ShellLine,
+  { inputSources, patterns }: ShellLine,
   at: number,
   { actsElsewhere }: CommandSubject,
 ): boolean {
@@ -108,6 +109,7 @@ function coversCommand(
   return (
     unnamedWord(pattern, words) === undefined &&
     staysBelow(pattern, words) &&
+    !mayBecomeRisky(words, named, patterns) &&
     !(namesNoProgram(pattern) && startsProgram(words)) &&
     !mayAddRisky(words, named, getsFoundFiles(words, from)) &&
     !(inputSources.has(at) && mayRunInput(words, named, from)) &&
@@ -153,6 +155,39 @@ function unnamedIn(words: readonly string[], matching: readonly CommandRule[]): 
     if (word !== undefined) return { rule, word };
   }
   return undefined;
+}
+
+/** Returns why a rule that matches a command does not cover its patterns; undefined if it does. */
+function patternReason(
+  words: readonly string[],
+  matching: readonly CommandRule[],
+  patterns: ReadonlySet<string>,
+): string | undefined {
+  return matching.some(({ pattern }) => mayBecomeRisky(words, writtenWords(pattern).length, patterns))
+    ? "a file name that its pattern matches may be code or a variable, or a file that it writes"
+    : undefined;
+}
+
+/**
+ * Returns whether a command becomes risky if one of its patterns matches several files, or a file whose name is code or a variable:
+ * `uniq *`, `awk *`, `make *`.
+ * @param named number of words that the rule names
+ */
+function mayBecomeRisky(words: readonly string[], named: number, patterns: ReadonlySet<string>): boolean {
+  const isPattern = (word: string, at: number): boolean => at > 0 && patterns.has(word);
+  if (!words.some(isPattern)) return false;
+  const [program = ""] = withoutWrapper(words, named);
+  const namesCode = codesIn(words).codes.some(
+    ({ language, code, at }) =>
+      (language === "awk" || language === "sed") &&
+      (words.slice(0, at).some(isPattern) ||
+        (isPattern(words[at] ?? "", at) && !isHarmlessPattern(language, code))),
+  );
+  // Other programs name awk or sed as data: `git add sed *`.
+  const isCode = namesCode && runnerOf(program) !== undefined;
+  const isMake = /^g?make$/.test(baseName(program));
+  const several = words.flatMap((word, at) => (isPattern(word, at) ? [word, word] : [word]));
+  return isCode || isMake || riskyWords(several, named).length > riskyWords(words, named).length;
 }
 
 /** Returns why a person must allow git, or `cd` before git, although a rule matches the command or the command only reads. */

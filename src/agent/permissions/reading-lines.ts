@@ -2,6 +2,7 @@ import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import { isDirectory } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
+import { namesLike } from "./commands/harmless-code.ts";
 import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { realOf } from "./commands/path-list.ts";
@@ -107,7 +108,22 @@ function readingsIn(
     if (reading === undefined) return undefined;
     found.push(reading);
   }
-  return found;
+  return readsAnyName(words, matches) ? found : undefined;
+}
+
+/** Returns whether a command only reads even if another command creates a file that its patterns match: not `awk *`. */
+function readsAnyName(words: readonly string[], matches: PatternMatches): boolean {
+  const isPattern = (word: string, at: number): boolean => at > 0 && matches.has(word);
+  if (!words.some(isPattern)) return true;
+  // A pattern may match several files. find takes no second name.
+  const count = words.includes("find") ? 1 : 2;
+  return [0, 1].every((i) => {
+    const form = words.flatMap((word, at) => {
+      const names = isPattern(word, at) ? namesLike(word) : [];
+      return names.length === 0 ? [word] : Array<string>(count).fill(names[i] ?? names[0] ?? word);
+    });
+    return readingOf(form) !== undefined;
+  });
 }
 
 interface Entering {

@@ -67,6 +67,12 @@ describe("acceptEdits mode › a command line that only prints", () => {
     "cd src; echo x > a",
     "echo x > ./--pre=sh; rg x *",
     "echo > 'a[$(id)]'; test -v a*",
+    "echo > 'BEGIN{system(\"id\")}'; awk B*",
+    "echo id > e; sed e*",
+    "echo > env; jq -n e*",
+    "echo /etc/passwd > @x; strings *",
+    "echo > h:x; tar tf h*",
+    "echo > b; uniq *",
   ])("asks otherwise: %s", (line) => expect(inMode(line)).toBe("ask"));
   test("asks in other modes", () => expect(decided("echo x > a", { mode: "default" })).toBe("ask"));
 });
