@@ -253,6 +253,26 @@ describeInSandbox("a command in the sandbox", () => {
     for (const name of mine) expect(readFileSync(join(project, name), "utf8"), name).toBe("mine");
   });
 
+  test("cannot uncover a denied or protected file by creating hundreds of nearer files or directories", async () => {
+    const { bash, project, newFiles } = await sandboxedAgent({
+      deny: ["Read(.env)"],
+      prepare: (_, at) => {
+        write(join(at, "deep/er/.env"), "TOP SECRET");
+        write(join(at, "deep/er/.envrc"), "mine");
+      },
+    });
+    const isClosed = async (): Promise<void> => {
+      expect((await bash("cat deep/er/.env; echo evil > deep/er/.envrc")).content).not.toContain("SECRET");
+      expect(readFileSync(join(project, "deep/er/.envrc"), "utf8")).toBe("mine");
+    };
+    await bash("mkdir $(seq -f d%g 300); for i in d*; do : > $i/.env; done; : > .envrc");
+    await eventually("the report", () => newFiles.includes(".envrc"));
+    await isClosed();
+    await bash("mkdir $(seq -f e%g 2100); : > .tool-versions");
+    await eventually("the second report", () => newFiles.includes(".tool-versions"));
+    await isClosed();
+  });
+
   test("does not run after its directory was replaced by a link", async () => {
     const { bash, project, home } = await sandboxedAgent();
     mkdirSync(join(home, "other"));
