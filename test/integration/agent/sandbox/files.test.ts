@@ -222,13 +222,14 @@ describeInSandbox("a command in the sandbox", () => {
     });
     await bash(`mkdir sub other; echo x > .envrc; git init -q sub; git -C sub config core.fsmonitor evil
       git init -q other; echo fine > plain; git init -q line; echo '[core] fsmonitor = evil' > line/.git/config
+      git init -q diff; git -C diff config diff.external evil; git init -q log; git -C log config pager.log evil
       git init -q long; { yes '#' | head -c 2000000; echo '[core] fsmonitor = evil'; } > long/.git/config`);
     await eventually("the report", () => newFiles.length > 0);
-    const configs = ["line/.git/config", "long/.git/config", "sub/.git/config"];
+    const configs = ["diff", "line", "log", "long", "sub"].map((name) => `${name}/.git/config`);
     expect(newFiles.toSorted()).toEqual([".envrc", ...configs]);
     await bash("echo x > .git; echo x > more");
-    await eventually("the second report", () => newFiles.length > 4);
-    expect(newFiles.slice(4)).toEqual([".git"]);
+    await eventually("the second report", () => newFiles.length > 6);
+    expect(newFiles.slice(6)).toEqual([".git"]);
   });
 
   test("runs with hundreds of protected files; git's are protected first", async () => {
