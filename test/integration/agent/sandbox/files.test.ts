@@ -64,7 +64,8 @@ describeInSandbox("a command in the sandbox", () => {
   test("cannot read keys and logins, even in a working directory", async () => {
     const keyring = ".local/share/keyrings/login.keyring";
     const logins = [".ssh/id_ed25519", ".netrc", ".config/gh/hosts.yml", ".claude/.credentials.json"];
-    const secrets = [...logins, keyring];
+    const sockets = [".docker/desktop/docker.sock", ".orbstack/run/docker.sock", ".screen/1.work"];
+    const secrets = [...logins, keyring, ...sockets];
     const { bash, home } = await sandboxedAgent({
       also: [""],
       prepare: (at) => {
