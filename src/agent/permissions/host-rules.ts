@@ -28,8 +28,8 @@ export function hostIn(text: string): string | undefined {
 /**
  * Returns whether a pattern covers a host.
  * @param reach `every` for allow rules: a name covers exactly that host, `*.example.org` the hosts below it, and `*` the public
- *   network. `any` for deny and ask rules: a name covers its host and all hosts below it, and a pattern without `domain:` covers
- *   every host.
+ *   network. `any` for deny and ask rules: a name covers its host and all hosts below it, and a pattern without `domain:`, or with
+ *   another text than a host (`domain:https://example.org`), covers every host.
  */
 export function hostMatches(pattern: string, host: string, reach: "every" | "any"): boolean {
   if (!pattern.startsWith(PREFIX)) return reach === "any";
@@ -37,6 +37,8 @@ export function hostMatches(pattern: string, host: string, reach: "every" | "any
   if (named === "*") return reach === "any" || !isPrivateHost(host);
   const isBelow = named.startsWith("*.");
   const domain = asciiHost(isBelow ? named.slice(2) : named);
+  // Its author may mean any host.
+  if (reach === "any" && !isHost(domain)) return true;
   if (reach === "every") return isBelow ? host.endsWith(`.${domain}`) : host === domain;
   return host === domain || host.endsWith(`.${domain}`);
 }
@@ -45,6 +47,13 @@ export function hostMatches(pattern: string, host: string, reach: "every" | "any
 function asciiHost(named: string): string {
   return domainToASCII(named) || named;
 }
+
+/** Returns whether a text is a name or an address, without a scheme, a port or a star. */
+function isHost(text: string): boolean {
+  return IPV6.test(text) || (domainToASCII(text) !== "" && !text.includes("*"));
+}
+
+const IPV6 = /^[\da-f]*:[\da-f]*:[\da-f:.]*$/;
 
 /** Returns whether a host is this machine or an address outside the public network, judged by its text alone. */
 export function isPrivateHost(host: string): boolean {
