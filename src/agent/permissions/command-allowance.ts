@@ -55,7 +55,7 @@ export function commandAllowance(
   applicable: readonly { readonly rule: string; readonly pattern: string }[],
   subject: CommandSubject,
 ): Allowance {
-  const { line, needsNoRule, expandsToOption } = subject;
+  const { line, needsNoRule } = subject;
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
   const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
@@ -77,7 +77,7 @@ export function commandAllowance(
     return { missing: renaming.join(" "), why: "it redefines the name of a command" };
   for (const [at, words] of line.commands.entries()) {
     const command = Command.of(words);
-    if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
+    if (mayExpandToOption(words, line, created, subject)) {
       return { missing: words.join(" "), why: "a file name that its pattern matches may be an option" };
     }
     const matching = rules.filter(({ matches }) => matches(command));
@@ -94,6 +94,20 @@ export function commandAllowance(
     return { missing: words.join(" "), unnamed: unnamedIn(words, matching), why };
   }
   return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
+}
+
+/** Returns whether a shell may expand a pattern to an option: a file is named like one, or another command may unpack such a file. */
+function mayExpandToOption(
+  words: readonly string[],
+  { patterns }: ShellLine,
+  { unpacks }: CreatedFiles,
+  { expandsToOption }: CommandSubject,
+): boolean {
+  // Commands that only read are checked by `readsCreated`.
+  const isOpen = unpacks && !mayUnpack(words) && readingOf(words) === undefined;
+  const isOption = (word: string): boolean =>
+    expandsToOption?.(word) === true || (isOpen && /^[*?[]/.test(word));
+  return words.slice(1).some((word) => patterns.has(word) && isOption(word));
 }
 
 /** Returns whether a rule that matches a command also covers its options, its input and its repository. */
