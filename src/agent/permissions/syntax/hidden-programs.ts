@@ -109,17 +109,33 @@ function isWrapper(name: string): boolean {
   return WRAPS.test(name) || RUNS_WORDS.test(name);
 }
 
-/** Wrappers whose first operand is not the program, each with its options that have no value. */
-const TAKES_OPERAND: ReadonlyMap<string, RegExp> = new Map([
+/** Wrappers whose first operand is not the program: a time, a lock, a directory. */
+const TAKES_OPERAND = /^(?:timeout|flock|chrt|taskset|chroot|setarch|faketime|repeat)$/;
+
+/** Options of wrappers that have no value. The word after another option may be its value. */
+const FLAGS: ReadonlyMap<string, RegExp> = new Map([
   ["timeout", /^(?:-[fpv]+|--(?:foreground|preserve-status|verbose))$/],
   ["flock", /^(?:-[enosuxFv]+|--(?:close|exclusive|no-?fork|nb|nonblock|shared|unlock|verbose))$/],
   ["chrt", /^-[abdfimoprRv]+$/],
   ["taskset", /^-[acp]+$/],
-  ["chroot", /^--/],
   ["setarch", /^-/],
   ["faketime", /^-[fm]$/],
-  ["repeat", /^-$/],
+  ["command", /^-/],
+  ["builtin", /^-/],
+  ["sudo", /^-[AbEHiknPSs]+$/],
+  ["env", /^-[0iv]*$/],
+  ["xargs", /^-[0prtx]+$/],
+  ["time", /^-[alpqv]+$/],
+  ["setsid", /^-[cfw]+$/],
+  ["strace", /^-[fqtTvxy]+$/],
+  ["watch", /^-[bcdegptwx]+$/],
+  ["caffeinate", /^-[dimsu]+$/],
+  ["xvfb-run", /^(?:-a|--auto-servernum)$/],
+  ["npx", /^(?:-[yq]|--(?:yes|no|no-install|quiet|offline|prefer-offline))$/],
+  ["bunx", /^--bun$/],
 ]);
+/** An option that has its value in the same word: `--signal=INT`, `-k5`, `-oL` of stdbuf. */
+const HAS_VALUE = /^(?:--[\w-]+=|-[A-Za-z]?\d|-[eio][L0])/;
 
 /** Returns why it cannot be known which program a wrapper runs: `sudo $X`, `timeout 5 env $X`, `find -exec $X`. */
 function hiddenByWrapper(words: readonly string[], { expanded, patterns }: UnknownWords): string | undefined {
@@ -145,19 +161,22 @@ function programAt(
   isUnknown: (at: number) => boolean,
 ): number | undefined {
   const name = baseName(words[wrapper] ?? "");
-  const flags = TAKES_OPERAND.get(name);
-  let operands = flags === undefined ? 0 : 1;
+  let operands = TAKES_OPERAND.test(name) ? 1 : 0;
   for (let at = wrapper + 1; at < words.length; at += 1) {
     const [before = "", word = ""] = [words[at - 1], words[at]];
     // A text after `-c` is searched as a script.
     const isScript = before === "-c" && /\s/.test(word);
     if (isScript || word.startsWith("-") || /^\w+=/.test(word)) continue;
     if (isUnknown(at)) return at;
-    // The word after an option may be its value.
-    const isAfterOption = at - 1 > wrapper && before.startsWith("-") && before !== "--";
-    if (isAfterOption && !/^(?:command|builtin)$/.test(name) && flags?.test(before) !== true) continue;
+    if (at - 1 > wrapper && mayTakeNext(name, before)) continue;
     if (operands === 0) return at;
     operands -= 1;
   }
   return undefined;
+}
+
+/** Returns whether the word after a word of a wrapper may be its value. */
+function mayTakeNext(name: string, word: string): boolean {
+  const isOption = word.startsWith("-") && word !== "--";
+  return isOption && !HAS_VALUE.test(word) && FLAGS.get(name)?.test(word) !== true;
 }
