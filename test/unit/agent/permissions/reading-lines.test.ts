@@ -72,7 +72,7 @@ describe("acceptEdits mode › a command line that only prints", () => {
     "echo > env; jq -n e*",
     "echo /etc/passwd > @x; strings *",
     "echo > h:x; tar tf h*",
-    "echo > b; uniq *",
+    "echo > a; echo > b; uniq *",
   ])("asks otherwise: %s", (line) => expect(inMode(line)).toBe("ask"));
   test("asks in other modes", () => expect(decided("echo x > a", { mode: "default" })).toBe("ask"));
 });
