@@ -205,12 +205,14 @@ const PROCESS = /^\/proc\/[^/]+(?:\/task\/[^/]+)?$/;
 function withoutProcessLink(word: string, dir: string): string {
   const [, above = "", link, rest = ""] = PROCESS_LINK.exec(word) ?? [];
   if (link === undefined || !PROCESS.test(normalize(withProcess(above)).replace(/\/$/, ""))) return word;
-  return `${link === "cwd" ? dir : "/"}${rest}`;
+  return link === "cwd" ? `${dir}${rest}` : withoutProcessLink(rest || "/", dir);
 }
 
-/** Replaces `/dev/fd`, a link to the descriptors of a process, by its target. */
+/** Replaces `/dev/fd` and `/dev/stdin`, links to the descriptors of a process, by their targets. */
 function withProcess(word: string): string {
-  return word.replace(/^\/+dev\/+fd(?=\/|$)/, "/proc/self/fd");
+  return word
+    .replace(/^\/+dev\/+fd(?=\/|$)/, "/proc/self/fd")
+    .replace(/^\/+dev\/+std(?:in|out|err)(?=\/|$)/, "/proc/self/fd/0");
 }
 
 /** A path through an open descriptor, which may be any directory: `cat /dev/fd/3/a 3< sub`. */
