@@ -64,7 +64,7 @@ export function commandAllowance(
   const created: CreatedFiles = {
     links,
     enters: line.commands.some((words) => words.some((word) => ENTERS.has(word))),
-    unpacks: line.commands.some(mayUnpack),
+    unpackers: line.commands.filter(mayUnpack).length,
   };
   const moved = movedFile(line, links);
   if (moved !== undefined)
@@ -100,14 +100,14 @@ export function commandAllowance(
 function mayExpandToOption(
   words: readonly string[],
   { patterns }: ShellLine,
-  { unpacks }: CreatedFiles,
+  { unpackers }: CreatedFiles,
   { expandsToOption }: CommandSubject,
 ): boolean {
+  const matched = words.slice(1).filter((word) => patterns.has(word));
+  if (matched.some((word) => expandsToOption?.(word) === true)) return true;
+  if (unpackers === 0 || !matched.some((word) => /^[*?[]/.test(word))) return false;
   // Commands that only read are checked by `readsCreated`.
-  const isOpen = unpacks && !mayUnpack(words) && readingOf(words) === undefined;
-  const isOption = (word: string): boolean =>
-    expandsToOption?.(word) === true || (isOpen && /^[*?[]/.test(word));
-  return words.slice(1).some((word) => patterns.has(word) && isOption(word));
+  return unpackers > (mayUnpack(words) ? 1 : 0) && readingOf(words) === undefined;
 }
 
 /** Returns whether a rule that matches a command also covers its options, its input and its repository. */
@@ -220,8 +220,8 @@ interface CreatedFiles {
   readonly links: ReadonlySet<string>;
   /** The line may enter a directory through a link. */
   readonly enters: boolean;
-  /** A command unpacks files of any name. */
-  readonly unpacks: boolean;
+  /** The number of commands that unpack files of any name. */
+  readonly unpackers: number;
 }
 
 /**
@@ -230,7 +230,7 @@ interface CreatedFiles {
  */
 function readsCreated(
   words: readonly string[],
-  { links, enters, unpacks }: CreatedFiles,
+  { links, enters, unpackers }: CreatedFiles,
   { patterns }: ShellLine,
 ): boolean {
   if (links.size === 0) return false;
@@ -240,7 +240,7 @@ function readsCreated(
   if (links.has("any") && isMatched && !/^(?:ls|echo)$/.test(name)) return true;
   const isElsewhere = name === "git" && args[0] === "-C";
   const obeying = readingOf(isElsewhere ? ["git", ...args.slice(2)] : words);
-  if ((unpacks && obeying?.git !== undefined) || obeying?.obeys !== undefined) return true;
+  if ((unpackers > 0 && obeying?.git !== undefined) || obeying?.obeys !== undefined) return true;
   const reading = readingOf(words);
   if (reading?.contents !== true) return false;
   const mayLead = (path: string): boolean =>
