@@ -33,14 +33,24 @@ export function hostIn(text: string): string | undefined {
  */
 export function hostMatches(pattern: string, host: string, reach: "every" | "any"): boolean {
   if (!pattern.startsWith(PREFIX)) return reach === "any";
-  const named = plainHost(pattern.slice(PREFIX.length).trim());
+  const named = hostNamedBy(pattern);
   if (named === "*") return reach === "any" || !isPrivateHost(host);
+  // Its author may mean any host.
+  if (reach === "any" && namesNoHost(pattern)) return true;
   const isBelow = named.startsWith("*.");
   const domain = asciiHost(isBelow ? named.slice(2) : named);
-  // Its author may mean any host.
-  if (reach === "any" && !isHost(domain)) return true;
   if (reach === "every") return isBelow ? host.endsWith(`.${domain}`) : host === domain;
   return host === domain || host.endsWith(`.${domain}`);
+}
+
+/** Returns whether a pattern has another text than a host after `domain:`. */
+export function namesNoHost(pattern: string): boolean {
+  const named = hostNamedBy(pattern);
+  return pattern.startsWith(PREFIX) && named !== "*" && !isHost(named.replace(/^\*\./, ""));
+}
+
+function hostNamedBy(pattern: string): string {
+  return plainHost(pattern.slice(PREFIX.length).trim());
 }
 
 /** Converts a name to the ASCII form of URLs: `bücher.example` becomes `xn--bcher-kva.example`. */

@@ -289,3 +289,9 @@ test.each(["example.org", "*.example.org", "my_host", "bücher.example", "10.0.0
   "hostMatches › covers no other host by the pattern domain:%s of a deny rule",
   (text) => expect(hostMatches(`domain:${text}`, "other.net", "any")).toBe(false),
 );
+
+test("decidePermission › calls a deny rule malformed if it has another text than a host", () => {
+  const reasonOf = (rule: string): string => decidePermission(given("a.org", { deny: [rule] })).reason;
+  expect(reasonOf("WebFetch(domain:https://b.org)")).toContain("The rule is malformed");
+  expect(reasonOf("WebFetch(domain:a.org)")).not.toContain("malformed");
+});
