@@ -200,7 +200,10 @@ function mayBecomeRisky(words: readonly string[], named: number, patterns: Reado
   // Other programs name awk or sed as data: `git add sed *`.
   const isCode = namesCode && runnerOf(program) !== undefined;
   const isMake = /^g?make$/.test(baseName(program));
-  const several = words.flatMap((word, at) => (isPattern(word, at) ? [word, word] : [word]));
+  // An option that a pattern may match is checked by `mayExpandToOption`.
+  const several = words.flatMap((word, at) =>
+    isPattern(word, at) && !word.startsWith("-") ? [word, word] : [word],
+  );
   return isCode || isMake || riskyWords(several, named).length > riskyWords(words, named).length;
 }
 

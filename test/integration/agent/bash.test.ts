@@ -117,7 +117,7 @@ describe("Bash tool", () => {
         expect((await bash("echo .h^x a=~/x", context)).content).toMatch(/^\.h\^x a=/);
         // With rc_quotes, sed 's''/a/''/''e' runs what our reader takes for text.
         expect((await bash("echo 'a''b'", context)).content.trim()).toBe("ab");
-        expect((await bash("sh -c 'echo ${AFTER-unset}' AFTER=1", context)).content.trim()).toBe("unset");
+        expect((await bash("printenv AFTER AFTER=1 || echo unset", context)).content.trim()).toBe("unset");
         expect((await bash("cd away && pwd", context)).isError).toBe(true);
       },
     );

@@ -238,14 +238,14 @@ function readFind(args: readonly string[]): Reading | undefined {
   let isTree = false;
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? "";
-    isExpression ||= word.startsWith("-") ? !/^-[HP]$/.test(word) : /^[!(),]$/.test(word);
+    isExpression ||= beginsExpression(word);
     if (!isExpression && !word.startsWith("-")) paths.push(word);
     else if (/^-[ac]?newer$/.test(word)) {
       at += 1;
       paths.push(args[at] ?? "");
     } else if (word === "-exec") {
-      const found = areFiles(tests, paths) ? readExecuted(args, at) : undefined;
-      if (found === undefined) return undefined;
+      const found = readExecuted(args, at);
+      if (found === undefined || !areFiles(tests, paths)) return undefined;
       at = found;
       isTree = true;
     } else if (FIND_WITH_VALUE.has(word)) {
@@ -255,6 +255,11 @@ function readFind(args: readonly string[]): Reading | undefined {
     else return undefined;
   }
   return { paths, contents: isTree, tree: isTree };
+}
+
+/** Returns whether a word of find ends its list of paths. */
+function beginsExpression(word: string): boolean {
+  return word.startsWith("-") ? !/^-[HP]$/.test(word) : /^[!(),]$/.test(word);
 }
 
 /**
