@@ -70,6 +70,15 @@ test.each([
   expect(decide("cd sub && git status", ["Bash(git status:*)"])).toBe("allow");
 });
 
+test("decidePermission › sees a directory that a line moves or removes through a link", () => {
+  symlinkSync("..", join(project, "up"));
+  symlinkSync("sub", join(project, "link"));
+  expect(decide("rm -rf up/project", ["Bash"])).toBe("guarded");
+  expect(decide("rm -rf up/project/other", ["Bash"])).toBe("allow");
+  for (const rule of ["Edit(sub/x.json)", "Edit(link/x.json)"])
+    expect(decide("mv up/project/sub x", ["Bash"], [rule])).toBe("deny");
+});
+
 test.each([
   "mv evil x && cd x && git status",
   "mv evi? x; cd x; git log",

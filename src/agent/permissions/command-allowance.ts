@@ -1,9 +1,10 @@
 import { commandStarts, ENTERS } from "./commands/command-starts.ts";
 import { linksMadeBy, mayUnpack } from "./commands/created-links.ts";
+import { isHarmlessPattern } from "./commands/harmless-code.ts";
 import { readingOf } from "./commands/readers.ts";
 import { repeatedOption } from "./commands/repeated-options.ts";
-import { namesWord, riskyWords } from "./commands/risky-options.ts";
-import { codesIn } from "./commands/runners.ts";
+import { namesWord, riskyWords, withoutWrapper } from "./commands/risky-options.ts";
+import { baseName, codesIn, runnerOf } from "./commands/runners.ts";
 import {
   Command,
   type CommandMatcher,
@@ -54,7 +55,7 @@ export function commandAllowance(
   applicable: readonly { readonly rule: string; readonly pattern: string }[],
   subject: CommandSubject,
 ): Allowance {
-  const { line, needsNoRule, expandsToOption } = subject;
+  const { line, needsNoRule } = subject;
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
   const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
@@ -63,7 +64,7 @@ export function commandAllowance(
   const created: CreatedFiles = {
     links,
     enters: line.commands.some((words) => words.some((word) => ENTERS.has(word))),
-    unpacks: line.commands.some(mayUnpack),
+    unpackers: line.commands.filter(mayUnpack).length,
   };
   const moved = movedFile(line, links);
   if (moved !== undefined)
@@ -76,7 +77,7 @@ export function commandAllowance(
     return { missing: renaming.join(" "), why: "it redefines the name of a command" };
   for (const [at, words] of line.commands.entries()) {
     const command = Command.of(words);
-    if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
+    if (mayExpandToOption(words, line, created, subject)) {
       return { missing: words.join(" "), why: "a file name that its pattern matches may be an option" };
     }
     const matching = rules.filter(({ matches }) => matches(command));
@@ -88,18 +89,32 @@ export function commandAllowance(
     const needsRule = needsNoRule?.(words) !== true;
     if (!needsRule && !readsCreated(words, created, line)) continue;
     const why = needsRule
-      ? elsewhereReason(words, matching, subject)
+      ? (patternReason(words, matching, line.patterns) ?? elsewhereReason(words, matching, subject))
       : "another command may create a file that it reads";
     return { missing: words.join(" "), unnamed: unnamedIn(words, matching), why };
   }
   return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
 }
 
+/** Returns whether a shell may expand a pattern to an option: a file is named like one, or another command may unpack such a file. */
+function mayExpandToOption(
+  words: readonly string[],
+  { patterns }: ShellLine,
+  { unpackers }: CreatedFiles,
+  { expandsToOption }: CommandSubject,
+): boolean {
+  const matched = words.slice(1).filter((word) => patterns.has(word));
+  if (matched.some((word) => expandsToOption?.(word) === true)) return true;
+  if (unpackers === 0 || !matched.some((word) => /^[*?[]/.test(word))) return false;
+  // Commands that only read are checked by `readsCreated`.
+  return unpackers > (mayUnpack(words) ? 1 : 0) && readingOf(words) === undefined;
+}
+
 /** Returns whether a rule that matches a command also covers its options, its input and its repository. */
 function coversCommand(
   pattern: string,
   words: readonly string[],
-  { inputSources }: ShellLine,
+  { inputSources, patterns }: ShellLine,
   at: number,
   { actsElsewhere }: CommandSubject,
 ): boolean {
@@ -108,6 +123,7 @@ function coversCommand(
   return (
     unnamedWord(pattern, words) === undefined &&
     staysBelow(pattern, words) &&
+    !mayBecomeRisky(words, named, patterns) &&
     !(namesNoProgram(pattern) && startsProgram(words)) &&
     !mayAddRisky(words, named, getsFoundFiles(words, from)) &&
     !(inputSources.has(at) && mayRunInput(words, named, from)) &&
@@ -155,6 +171,42 @@ function unnamedIn(words: readonly string[], matching: readonly CommandRule[]): 
   return undefined;
 }
 
+/** Returns why a rule that matches a command does not cover its patterns; undefined if it does. */
+function patternReason(
+  words: readonly string[],
+  matching: readonly CommandRule[],
+  patterns: ReadonlySet<string>,
+): string | undefined {
+  return matching.some(({ pattern }) => mayBecomeRisky(words, writtenWords(pattern).length, patterns))
+    ? "a file name that its pattern matches may be code or a variable, or a file that it writes"
+    : undefined;
+}
+
+/**
+ * Returns whether a command becomes risky if one of its patterns matches several files, or a file whose name is code or a variable:
+ * `uniq *`, `awk *`, `make *`.
+ * @param named number of words that the rule names
+ */
+function mayBecomeRisky(words: readonly string[], named: number, patterns: ReadonlySet<string>): boolean {
+  const isPattern = (word: string, at: number): boolean => at > 0 && patterns.has(word);
+  if (!words.some(isPattern)) return false;
+  const [program = ""] = withoutWrapper(words, named);
+  const namesCode = codesIn(words).codes.some(
+    ({ language, code, at }) =>
+      (language === "awk" || language === "sed") &&
+      (words.slice(0, at).some(isPattern) ||
+        (isPattern(words[at] ?? "", at) && !isHarmlessPattern(language, code))),
+  );
+  // Other programs name awk or sed as data: `git add sed *`.
+  const isCode = namesCode && runnerOf(program) !== undefined;
+  const isMake = /^g?make$/.test(baseName(program));
+  // An option that a pattern may match is checked by `mayExpandToOption`.
+  const several = words.flatMap((word, at) =>
+    isPattern(word, at) && !word.startsWith("-") ? [word, word] : [word],
+  );
+  return isCode || isMake || riskyWords(several, named).length > riskyWords(words, named).length;
+}
+
 /** Returns why a person must allow git, or `cd` before git, although a rule matches the command or the command only reads. */
 function elsewhereReason(
   words: readonly string[],
@@ -171,8 +223,8 @@ interface CreatedFiles {
   readonly links: ReadonlySet<string>;
   /** The line may enter a directory through a link. */
   readonly enters: boolean;
-  /** A command unpacks files of any name. */
-  readonly unpacks: boolean;
+  /** The number of commands that unpack files of any name. */
+  readonly unpackers: number;
 }
 
 /**
@@ -181,7 +233,7 @@ interface CreatedFiles {
  */
 function readsCreated(
   words: readonly string[],
-  { links, enters, unpacks }: CreatedFiles,
+  { links, enters, unpackers }: CreatedFiles,
   { patterns }: ShellLine,
 ): boolean {
   if (links.size === 0) return false;
@@ -191,7 +243,7 @@ function readsCreated(
   if (links.has("any") && isMatched && !/^(?:ls|echo)$/.test(name)) return true;
   const isElsewhere = name === "git" && args[0] === "-C";
   const obeying = readingOf(isElsewhere ? ["git", ...args.slice(2)] : words);
-  if ((unpacks && obeying?.git !== undefined) || obeying?.obeys !== undefined) return true;
+  if ((unpackers > 0 && obeying?.git !== undefined) || obeying?.obeys !== undefined) return true;
   const reading = readingOf(words);
   if (reading?.contents !== true) return false;
   const mayLead = (path: string): boolean =>

@@ -13,7 +13,7 @@ import { namedByLine } from "./line-paths.ts";
 import { actsElsewhere, entersElsewhere } from "./other-repositories.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
-import { expandsToOption } from "./protected-patterns.ts";
+import { expandsToOption, listWithCreated } from "./protected-patterns.ts";
 import {
   areInside,
   type PermissionDecision,
@@ -194,7 +194,7 @@ function readsOnlyHere(question: PermissionQuestion): (words: readonly string[])
   const { line } = question;
   // The name of a reader may be an alias or a function of the line.
   if (line === undefined || line.anywhere.isRedefining) return () => false;
-  const matches = new PatternMatches(line.patterns, question.list);
+  const matches = new PatternMatches(line.patterns, listWithCreated(question));
   const entering = line.commands.filter(changesDirectory).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;
   return (words) => {

@@ -63,7 +63,7 @@ function textOf(words: readonly string[], input = ""): string[] {
 }
 
 /** The commands of a line that take their words only as data. */
-export class DataCommands {
+class DataCommands {
   readonly #parts: LineParts;
   readonly #known = new Map<number, boolean>();
 

@@ -28,23 +28,42 @@ export function hostIn(text: string): string | undefined {
 /**
  * Returns whether a pattern covers a host.
  * @param reach `every` for allow rules: a name covers exactly that host, `*.example.org` the hosts below it, and `*` the public
- *   network. `any` for deny and ask rules: a name covers its host and all hosts below it, and a pattern without `domain:` covers
- *   every host.
+ *   network. `any` for deny and ask rules: a name covers its host and all hosts below it, and a pattern without `domain:`, or with
+ *   another text than a host (`domain:https://example.org`), covers every host.
  */
 export function hostMatches(pattern: string, host: string, reach: "every" | "any"): boolean {
   if (!pattern.startsWith(PREFIX)) return reach === "any";
-  const named = plainHost(pattern.slice(PREFIX.length).trim());
+  const named = hostNamedBy(pattern);
   if (named === "*") return reach === "any" || !isPrivateHost(host);
+  // Its author may mean any host.
+  if (reach === "any" && namesNoHost(pattern)) return true;
   const isBelow = named.startsWith("*.");
   const domain = asciiHost(isBelow ? named.slice(2) : named);
   if (reach === "every") return isBelow ? host.endsWith(`.${domain}`) : host === domain;
   return host === domain || host.endsWith(`.${domain}`);
 }
 
+/** Returns whether a pattern has another text than a host after `domain:`. */
+export function namesNoHost(pattern: string): boolean {
+  const named = hostNamedBy(pattern);
+  return pattern.startsWith(PREFIX) && named !== "*" && !isHost(named.replace(/^\*\./, ""));
+}
+
+function hostNamedBy(pattern: string): string {
+  return plainHost(pattern.slice(PREFIX.length).trim());
+}
+
 /** Converts a name to the ASCII form of URLs: `bücher.example` becomes `xn--bcher-kva.example`. */
 function asciiHost(named: string): string {
   return domainToASCII(named) || named;
 }
+
+/** Returns whether a text is a name or an address, without a scheme, a port or a star. */
+function isHost(text: string): boolean {
+  return IPV6.test(text) || (domainToASCII(text) !== "" && !text.includes("*"));
+}
+
+const IPV6 = /^[\da-f]*:[\da-f]*:[\da-f:.]*$/;
 
 /** Returns whether a host is this machine or an address outside the public network, judged by its text alone. */
 export function isPrivateHost(host: string): boolean {

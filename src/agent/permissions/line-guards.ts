@@ -1,3 +1,4 @@
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { type JoinedPaths, joinedMeeting, withRealDirectories } from "./commands/joined-paths.ts";
 import { type NamedPath, realOf } from "./commands/path-list.ts";
 import { hasWildcard, UNKNOWN, unescaped } from "./commands/pattern-meetings.ts";
@@ -41,7 +42,7 @@ export function lineRefusal(
 
 /** Returns the first rule that names a file in a directory which the line moves or removes. */
 function movedRule(rules: readonly string[], question: PermissionQuestion): string | undefined {
-  const { workingDirs, home = "~", resolve } = question;
+  const { workingDirs, home = "~", resolve = realPathOf } = question;
   const paths = movedByLine(question);
   if (paths.length === 0) return undefined;
   const startsOf = (rule: string): string[] =>

@@ -1,3 +1,4 @@
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { absolute, type NamedPath, realOf } from "./commands/path-list.ts";
 import { literally, pathPatternsMeet } from "./commands/pattern-meetings.ts";
 import { copiedFiles, movedBy } from "./files/copied-files.ts";
@@ -10,7 +11,7 @@ export function movedByLine({
   line,
   workingDirs,
   home = "~",
-  resolve,
+  resolve = realPathOf,
 }: PermissionQuestion): readonly string[] {
   const names = line?.anywhere.mentioned.flatMap(movedBy) ?? [];
   if (line === undefined || names.length === 0) return [];

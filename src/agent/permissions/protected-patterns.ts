@@ -11,7 +11,7 @@ import {
 } from "./commands/pattern-meetings.ts";
 import { readingOf } from "./commands/readers.ts";
 import { writerOf } from "./commands/writers.ts";
-import { optionExpansion, PatternMatches } from "./files/patterns.ts";
+import { type ListNames, listEntries, optionExpansion, PatternMatches } from "./files/patterns.ts";
 import { mayMatchStartupFile } from "./files/startup-files.ts";
 import type { PermissionQuestion } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -100,6 +100,15 @@ export function expandsToOption({
   return optionExpansion(directories, list, createdNames(line));
 }
 
+/** Returns a function that lists a directory, and adds the names of the files that the line may create there. */
+export function listWithCreated({ line, list = listEntries }: PermissionQuestion): ListNames {
+  let created: readonly string[] | undefined;
+  return (directory) => {
+    created ??= line === undefined ? [] : createdNames(line);
+    return [...new Set([...list(directory), ...created])];
+  };
+}
+
 /**
  * Returns the names of files that a line may create. A word that begins with `-` counts only after `--`, and only for a program
  * that writes files.
@@ -109,7 +118,7 @@ function createdNames({ commands, files }: ShellLine): readonly string[] {
     if (readingOf(own) !== undefined) return [];
     const isWriter = [...commandStarts(own)].some((at) => writerOf(own[at] ?? "") !== undefined);
     const end = isWriter ? own.indexOf("--") : -1;
-    return own.filter((word, at) => !word.startsWith("-") || (end >= 0 && at > end));
+    return own.filter((word, at) => at > 0 && (!word.startsWith("-") || (end >= 0 && at > end)));
   });
   return [...words, ...files.map(({ path }) => path)].map((word) => basename(word));
 }

@@ -2,11 +2,13 @@ import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import { isDirectory } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
+import { namesLike } from "./commands/harmless-code.ts";
 import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { realOf } from "./commands/path-list.ts";
 import { readingOf } from "./commands/readers.ts";
 import { isMoreThanName, PatternMatches } from "./files/patterns.ts";
+import { listWithCreated } from "./protected-patterns.ts";
 import { mayExist, type PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -55,7 +57,8 @@ export function withoutWrites(question: PermissionQuestion): PermissionQuestion 
   if (line === undefined) return question;
   const hasPatterns = line.patterns.size > 0;
   if (hasPatterns && line.files.some(({ path }) => isMoreThanName(basename(path)))) return question;
-  return { ...question, line: { ...line, files: line.files.filter(({ kind }) => kind === "read") } };
+  const files = line.files.filter(({ kind }) => kind === "read");
+  return { ...question, list: listWithCreated(question), line: { ...line, files } };
 }
 
 interface LineReadings {
@@ -107,7 +110,23 @@ function readingsIn(
     if (reading === undefined) return undefined;
     found.push(reading);
   }
-  return found;
+  return readsAnyName(words, matches) ? found : undefined;
+}
+
+/** Returns whether a command only reads whichever file its patterns match first: not `awk *`. A shell sorts the names in its own order. */
+function readsAnyName(words: readonly string[], matches: PatternMatches): boolean {
+  const isPattern = (word: string, at: number): boolean => at > 0 && matches.has(word);
+  if (!words.some(isPattern)) return true;
+  // A pattern may match several files. find takes no second name, and for uniq and xxd, only their number matters.
+  const program = words[0] === "timeout" ? words[2] : words[0];
+  const count = /^(?:find|uniq|xxd)$/.test(program ?? "") ? 1 : 2;
+  return [0, 1].every((i) => {
+    const form = words.flatMap((word, at) => {
+      const names = isPattern(word, at) ? namesLike(word) : [];
+      return names.length === 0 ? [word] : Array<string>(count).fill(names[i] ?? names[0] ?? word);
+    });
+    return readingOf(form) !== undefined;
+  });
 }
 
 interface Entering {

@@ -8,7 +8,7 @@ import {
   commandMatcher,
   possibleCommands,
 } from "./commands/simple-command.ts";
-import { hostMatches, isPrivateHost } from "./host-rules.ts";
+import { hostMatches, isPrivateHost, namesNoHost } from "./host-rules.ts";
 import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
 import { type PathSubject, pathsMatch } from "./path-rules.ts";
 
@@ -207,5 +207,7 @@ function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean
 
 /** Returns a sentence that explains why a malformed rule covers its whole tool; empty for a well-formed rule. */
 export function malformedRuleNote(rule: string): string {
-  return parseRule(rule) === undefined ? " The rule is malformed, so it covers every call of its tool." : "";
+  const parsed = parseRule(rule);
+  const isMalformed = parsed === undefined || namesNoHost(parsed.pattern ?? "");
+  return isMalformed ? " The rule is malformed, so it covers every call of its tool." : "";
 }

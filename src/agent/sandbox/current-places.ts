@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ensureDir, entryOf } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { SandboxPlace } from "../../os/sandbox/view.ts";
 import type { FileDenial } from "../permissions/denied-files.ts";
 import { isInside, ownPrograms } from "../permissions/protected-paths.ts";
 import { type DeniedPlace, deniedPlaces } from "./denied-places.ts";
 import { commandFiles } from "./git-places.ts";
-import { type PlacesOptions, sandboxPlaces } from "./places.ts";
+import { MAX_PLACES, type PlacesOptions, sandboxPlaces } from "./places.ts";
 import { ProtectedFiles } from "./protected-places.ts";
 import { placesInstead, type UnnamedEntry, unnamedReport } from "./unnamed-entries.ts";
 
@@ -28,7 +29,14 @@ interface Found {
   /** The real paths of these directories. */
   readonly directories: readonly string[];
   /** Protected entries. */
+  readonly files: readonly string[];
+  /** `.git` directories. */
+  readonly repositories: readonly string[];
+  /** The protected entries, and the files of these repositories that name programs. */
   readonly nested: readonly string[];
+  /** The places that deny rules close. */
+  readonly ruled: readonly DeniedPlace[];
+  /** These places, and those that are closed instead of entries that no text names. */
   readonly denied: readonly DeniedPlace[];
   /** The deny rules that were applied. */
   readonly rules: string | undefined;
@@ -48,6 +56,7 @@ export class CurrentPlaces {
   /** Keyed by writable directory: its real path when it was first used. */
   readonly #firstPlaces = new Map<string, string>();
   #found: Promise<Found>;
+  #latest: Found | undefined;
   #searching: Promise<unknown> | undefined;
   /** A command has ended since the search began. */
   #isStale = false;
@@ -167,17 +176,47 @@ export class CurrentPlaces {
       deniedPlaces(denial, directories),
       ...directories.map((directory) => protectedFiles.below(directory)),
     ]);
-    const nested = found.flatMap(({ paths, repositories }) => [
-      ...paths,
-      ...repositories.flatMap(commandFiles),
-    ]);
+    const earlier = this.#foundBefore(protectedFiles, directories, denial);
+    const files = [...new Set([...earlier.files, ...found.flatMap(({ paths }) => paths)])];
+    const repositories = [...new Set([...earlier.repositories, ...found.flatMap((one) => one.repositories)])];
+    const nested = [...files, ...repositories.flatMap(commandFiles)];
     const entries: readonly UnnamedEntry[] = [
       ...unnamed,
       ...found.flatMap((one) => one.unnamed.map((path) => ({ path, access: "read" as const }))),
     ];
     this.#report(entries, directories);
-    const denied = [...places, ...placesInstead(entries, directories)];
-    return { directories, nested, denied, rules: denial?.rules, protectedFiles };
+    const all = [...earlier.ruled, ...places].map((one) => [`${one.access} ${one.path}`, one] as const);
+    const ruled = [...new Map(all).values()];
+    const denied = [...ruled, ...placesInstead(entries, directories)];
+    const rules = denial?.rules;
+    this.#latest = { directories, files, repositories, nested, ruled, denied, rules, protectedFiles };
+    return this.#latest;
+  }
+
+  /**
+   * Returns what the last search found, as far as it still exists and counts: a command may create so many nearer directories and
+   * files that a new search does not reach it.
+   */
+  #foundBefore(
+    protectedFiles: ProtectedFiles,
+    directories: readonly string[],
+    denial: FileDenial | undefined,
+  ): Pick<Found, "files" | "repositories" | "ruled"> {
+    const latest = this.#latest;
+    const own = latest?.protectedFiles === protectedFiles ? latest : undefined;
+    const isIn = (path: string): boolean => directories.some((directory) => isInside(path, directory));
+    const files = (own?.files ?? []).slice(0, MAX_PLACES);
+    const repositories = (own?.repositories ?? []).slice(0, MAX_PLACES);
+    const ruled = latest !== undefined && latest.rules === denial?.rules ? latest.ruled : [];
+    return {
+      files: files.filter((path) => isIn(path) && protectedFiles.covers(path)),
+      repositories: repositories.filter(
+        (path) => isIn(path) && ifReadable(() => entryOf(path)?.isDirectory()) === true,
+      ),
+      ruled: (["none", "read"] as const)
+        .flatMap((access) => ruled.filter((one) => one.access === access).slice(0, MAX_PLACES))
+        .filter(({ path }) => ifReadable(() => entryOf(path)) !== undefined),
+    };
   }
 
   /** Reports entries to a person, each once. */

@@ -86,9 +86,9 @@ function modulesIn(directory: string, depth: number): Modules {
   };
 }
 
-/** Keys of git-config(1) that name programs, in their sections. */
+/** Keys of git-config(1) that name programs, in their sections; the section of pagers, shell commands, and URLs of programs. */
 const PROGRAM_KEYS =
-  /(?:^|\])[ \t]*(fsmonitor|hooksPath|sshCommand|gitProxy|pager|editor|askPass|command|textconv|clean|smudge|process|driver|program|helper|path)\s*=/im;
+  /(?:^|\])[ \t]*(fsmonitor|hooksPath|templateDir|gitProxy|pager|editor|browser|askPass|\w*command|\w*cmd|textconv|external|diffFilter|clean|smudge|process|driver|program|helper|path|vcs|uploadPack|receivePack|packObjectsHook)\s*=|^[ \t]*\[pager\b|=[ \t]*"?!|\bext::/im;
 
 /** Returns the files of a `.git` directory that make git run programs: its config, its hooks, a link to other such files. */
 export function commandFiles(gitDirectory: string): readonly string[] {

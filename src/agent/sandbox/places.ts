@@ -35,7 +35,7 @@ export interface PlacesOptions {
 }
 
 /** Maximum read-only places of a sandbox, and maximum denied places. The nearest are kept, because each mount takes time. */
-const MAX_PLACES = 200;
+export const MAX_PLACES = 200;
 
 /** Parts of /run that programs need to resolve names, and on NixOS to run at all. */
 const VISIBLE_RUN = [

@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import { entryOf, isDirectory, listDir } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
 import { visitEntries } from "../../os/files/walk.ts";
 import { protectedReason } from "../permissions/protected-paths.ts";
 
@@ -44,6 +45,12 @@ export class ProtectedFiles {
       .filter((path) => isProtected(path, entryOf(path)?.isDirectory() === true, this.#roots));
     this.#known.set(directory, { state, paths });
     return paths;
+  }
+
+  /** Returns whether an entry exists and is protected as a whole. */
+  covers(path: string): boolean {
+    const entry = ifReadable(() => entryOf(path));
+    return entry !== undefined && isProtected(path, entry.isDirectory(), this.#roots);
   }
 
   /** Returns the protected entries at any depth of a directory, as far as a bounded search finds them. */

@@ -15,10 +15,10 @@ const SECRET_PLACES: readonly string[] = [
     ".netrc _netrc .authinfo .authinfo.gpg .git-credentials .config/git/credentials .config/git/cookies",
   ),
   // Clouds and clusters.
-  ...words(`.aws .azure .config/gcloud .boto .s3cfg .config/rclone .kube .docker/config.json .docker/run
+  ...words(`.aws .azure .config/gcloud .boto .s3cfg .config/rclone .kube .minikube .docker/config.json .docker/run .docker/desktop
     .config/containers/auth.json .config/doctl .config/hcloud .config/scw .oci .bluemix .fly .config/heroku .config/netlify
     .vercel .config/configstore .terraform.d/credentials.tfrc.json .terraformrc .vault-token .config/helm/registry
-    .colima .lima .rd .local/share/containers/podman .local/state/teleport .tsh`),
+    .colima .lima .rd .orbstack .config/lxc .config/incus .local/share/containers/podman .local/state/teleport .tsh`),
   // Forges and package registries.
   ...words(`.config/gh .config/hub .config/glab-cli .config/tea .npmrc .yarnrc .yarnrc.yml .config/pnpm/rc .pypirc
     .config/pypoetry/auth.toml .cargo/credentials .cargo/credentials.toml .gem/credentials .bundle/config .m2/settings.xml
@@ -39,19 +39,24 @@ const SECRET_PLACES: readonly string[] = [
   // Histories of shells and databases, in which people type passwords.
   ...words(`.bash_history .zsh_history .zhistory .history .local/share/fish/fish_history .python_history .node_repl_history
     .psql_history .mysql_history .sqlite_history .lesshst .local/share/zsh/history .zsh_sessions .bash_sessions`),
-  // Keys that give access to the display: Xauthority(7).
-  ...words(".Xauthority .ICEauthority"),
+  // Keys that give access to the display, and sockets that give access to a person's terminals: Xauthority(7), screen(1).
+  ...words(".Xauthority .ICEauthority .screen"),
 ].map((place) => place.replaceAll("+", " "));
 
 /** Secrets of the system, which root can read in the sandbox too. */
 const SYSTEM_SECRETS = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private"];
+
+/** Sockets of container engines outside /run. A program that reaches one can have commands run as root, outside. */
+const ENGINE_SOCKETS = words(`/var/lib/lxd/unix.socket /var/snap/lxd/common/lxd/unix.socket
+  /var/snap/lxd/common/lxd-user/unix.socket /var/lib/incus/unix.socket /var/lib/incus/unix.socket.user`);
 
 /**
  * Returns the paths that are hidden from commands, for a home directory. They need not exist. Leaves out system files that this
  * user cannot read: no program in the sandbox gains rights. Each hidden place costs time.
  */
 export function secretPlaces(home: string): readonly string[] {
-  return [...SYSTEM_SECRETS.filter(isReachable), ...SECRET_PLACES.map((place) => `${home}/${place}`)];
+  const ofSystem = [...SYSTEM_SECRETS, ...ENGINE_SOCKETS].filter(isReachable);
+  return [...ofSystem, ...SECRET_PLACES.map((place) => `${home}/${place}`)];
 }
 
 /**

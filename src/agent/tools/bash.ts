@@ -192,11 +192,12 @@ async function runInSandbox(
 
 /**
  * Options with which a shell reads a line as the permission rules do: a pattern never matches a hidden name without a dot, a
- * word has no other special characters and runs nothing (`*(e:x:)`), and `cd x` enters `x`.
+ * word has no other special characters or quotes and runs nothing (`*(e:x:)`), a variable is only set before a command, and `cd x`
+ * enters `x`.
  */
 export const READS_ALIKE = {
-  bash: "shopt -u dotglob cdable_vars",
-  zsh: "setopt sh_word_split no_nomatch interactive_comments no_equals no_extended_glob no_glob_dots no_cdable_vars no_magic_equal_subst no_glob_assign no_bare_glob_qual no_auto_name_dirs no_brace_ccl",
+  bash: "shopt -u dotglob cdable_vars; set +k",
+  zsh: "setopt sh_word_split no_nomatch interactive_comments no_equals no_extended_glob no_glob_dots no_cdable_vars no_magic_equal_subst no_glob_assign no_bare_glob_qual no_auto_name_dirs no_brace_ccl no_rc_quotes no_csh_junkie_quotes",
 };
 
 /** Removes variables that make a shell read a line differently. */

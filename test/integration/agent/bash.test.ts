@@ -95,8 +95,8 @@ describe("Bash tool", () => {
   });
 
   for (const [shell, set] of [
-    ["bash", "shopt -s dotglob cdable_vars"],
-    ["zsh", "setopt extended_glob glob_dots cdable_vars magic_equal_subst"],
+    ["bash", "shopt -s dotglob cdable_vars; set -k"],
+    ["zsh", "setopt extended_glob glob_dots cdable_vars magic_equal_subst rc_quotes"],
   ] as const)
     test.skipIf(!hasShell(shell))(
       `expands patterns and runs cd as the permission rules assume, whatever the user's ${shell} sets`,
@@ -114,6 +114,9 @@ describe("Bash tool", () => {
         };
         expect((await bash("echo *", context)).content.trim()).toBe(`b far snapshot-${shell}-1-a.sh`);
         expect((await bash("echo .h^x a=~/x", context)).content).toMatch(/^\.h\^x a=/);
+        // With rc_quotes, sed 's''/a/''/''e' runs what our reader takes for text.
+        expect((await bash("echo 'a''b'", context)).content.trim()).toBe("ab");
+        expect((await bash("printenv AFTER AFTER=1 || echo unset", context)).content.trim()).toBe("unset");
         expect((await bash("cd away && pwd", context)).isError).toBe(true);
       },
     );

@@ -108,7 +108,7 @@ const PLAIN_KEYS: readonly RegExp[] = [
 const HOOKS_KEY = "core.hookspath";
 
 /** Returns whether a configuration has only known keys; false if this reader does not understand one of its lines. */
-export function isPlainConfig(text: string, what: "objects" | "worktree"): boolean {
+function isPlainConfig(text: string, what: "objects" | "worktree"): boolean {
   let section = "";
   for (const raw of text.split("\n")) {
     const line = raw.trim();

@@ -60,6 +60,30 @@ export function isHarmlessCode(language: Language, code: string): boolean {
   }
 }
 
+/** A text for the part of a file's name that a pattern leaves open: harmful as a format or as code. */
+export const ANY_NAME = '%n;system("")';
+
+/** Code of sed whose patterns are in a regular expression or a replacement: a line end there is an error, and no name has a `/`. */
+const WITHIN_SLASHES = /^(?:\/[^/]*\/[dp]|s\/[^/]*\/[^/]*\/\w*)$/;
+
+/**
+ * Returns names of files that a pattern of a command may match. They mean as much as possible to a program that does not take the word
+ * for a file: `awk *`, `printf *`.
+ */
+export function namesLike(pattern: string): readonly string[] {
+  const plain = pattern.replace(/\[(\w)\]/g, "$1");
+  const close = plain.lastIndexOf("]");
+  const like = (open: string): string =>
+    plain.replace(/\*+|[?[]/g, (char, at: number) => (char === "[" && at + 1 >= close ? char : open));
+  // A name may have several lines.
+  return WITHIN_SLASHES.test(plain) ? [like(ANY_NAME)] : [like(ANY_NAME), like(`\n${ANY_NAME}`)];
+}
+
+/** Returns whether code certainly starts no program, whatever file's name a shell puts in its place. */
+export function isHarmlessPattern(language: Language, code: string): boolean {
+  return namesLike(code).every((name) => isHarmlessCode(language, name));
+}
+
 /** A string on one line, without expressions in braces. */
 const STRING = /"(?:[^"\\{}\n]|\\.)*"|'(?:[^'\\{}\n]|\\.)*'/g;
 
@@ -118,7 +142,7 @@ const HARMFUL_PERL = /\((?:\*|\?[?p]?)\{|\$[\w:]*\s*[[{]|->|@/;
 function isHarmlessAwk(code: string): boolean {
   // A comment may contain half of a string.
   const isRaw = /[/#\n]/.test(code);
-  const bare = isRaw ? code : code.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  const bare = isRaw ? code : code.replace(/"(?:[^"\\]|\\.)*"/gs, '""');
   if (/system|getline|@|extension|\\\n/.test(bare)) return false;
   const first = bare.search(/print/);
   const printing = first < 0 ? "" : bare.slice(first);

@@ -151,21 +151,16 @@ export class PathList implements NamedPaths {
 
 const PARENTS = /^(?:\.{1,2}\/)+/;
 
-/** Returns the parts of a path after a directory that only the shell knows: `$X/a`, `~+/a`. */
+/** Returns the parts of a path after a directory that only the shell knows: `$X/a`, `~+/a`, `/dev/fd/3/a`. */
 function afterUnknown(path: string): readonly string[] {
   const parts = path.split("/");
   const at = Math.max(
     parts.findLastIndex((part) => part.includes(UNKNOWN)),
     /^~./.test(parts[0] ?? "") ? 0 : -1,
   );
-  return at < 0
-    ? []
-    : [
-        parts
-          .slice(at + 1)
-          .join("/")
-          .replace(PARENTS, ""),
-      ].filter((rest) => rest !== "");
+  const rest = (at < 0 ? afterDescriptor(path) : parts.slice(at + 1).join("/")) ?? "";
+  // A directory before `..` does not matter in an unknown one.
+  return [rest.replace(/^(?:.*\/)?\.\.\//s, "").replace(PARENTS, "")].filter((text) => text !== "");
 }
 
 /** Returns a path in a known directory, whose name only the shell knows, as a pattern: `a/$X`. */
@@ -202,12 +197,38 @@ function hasAlternatives(text: string, separator: RegExp): boolean {
 
 const HIDDEN_ALTERNATIVE = /(?:^|[/}])\{(?:\.[^{}]*,|[^{}]*,\.[^{}]*[,}])/;
 
-/** Links of the kernel to the working directory and the root of a process: `/proc/self/cwd`. */
-const PROCESS_LINK = /^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?(cwd|root)(?=\/|$)/;
+/** A path through a link of the kernel to the working directory or the root of a process: `/proc/self/cwd`, `/dev/fd/../cwd`. */
+const PROCESS_LINK = /^(\/+(?:proc|dev\/+fd)\/.*?)\/(cwd|root)(\/.*)?$/s;
+const PROCESS = /^\/proc\/[^/]+(?:\/task\/[^/]+)?$/;
+
+/** Replaces such a link by its target. */
+function withoutProcessLink(word: string, dir: string): string {
+  const [, above = "", link, rest = ""] = PROCESS_LINK.exec(word) ?? [];
+  if (link === undefined || !PROCESS.test(normalize(withProcess(above)).replace(/\/$/, ""))) return word;
+  return link === "cwd" ? `${dir}${rest}` : withoutProcessLink(rest || "/", dir);
+}
+
+/** Replaces `/dev/fd` and `/dev/stdin`, links to the descriptors of a process, by their targets. */
+function withProcess(word: string): string {
+  return word
+    .replace(/^\/+dev\/+fd(?=\/|$)/, "/proc/self/fd")
+    .replace(/^\/+dev\/+std(?:in|out|err)(?=\/|$)/, "/proc/self/fd/0");
+}
+
+/** A path through an open descriptor, which may be any directory: `cat /dev/fd/3/a 3< sub`. */
+const DESCRIPTOR = /^\/proc\/.*\/fd\/+[^/.]+(?=\/|$)/s;
+
+/** Returns the rest of a path after the descriptor of a process; empty for the descriptor itself. Undefined for every other path. */
+export function afterDescriptor(word: string): string | undefined {
+  if (!/^\/+(?:proc|dev)\//.test(word)) return undefined;
+  const path = withProcess(word.replace(/\/(?:\.?\/)+/g, "/"));
+  const start = DESCRIPTOR.exec(path)?.[0];
+  return start === undefined ? undefined : path.slice(start.length + 1);
+}
 
 /** Returns a word as a path in a directory. */
 export function absolute(written: string, dir: string, home: string): string {
-  const word = written.replace(PROCESS_LINK, (_, link) => (link === "cwd" ? dir : "/"));
+  const word = withoutProcessLink(written, dir);
   if (word === "~") return home;
   if (word.startsWith("~/")) return join(home, word.slice(2));
   if (isAbsolute(word)) return normalize(word);

@@ -1,6 +1,8 @@
 import { readGit } from "./git-readers.ts";
+import { ANY_NAME } from "./harmless-code.ts";
 import { type Options, options, type Reading, readOptions } from "./options.ts";
 import { meansMore, printsVersion, SPECIAL_READERS, withEndings } from "./special-readers.ts";
+import { FIND_WITH_VALUE, FIND_WITHOUT_VALUE } from "./tables/find-words.ts";
 import { ASSIGNS, assigningWords } from "./tables/variables.ts";
 
 interface Reader {
@@ -179,10 +181,16 @@ function readFiles(name: string, args: readonly string[], reader: Reader): Readi
   }
   const hasPattern = ["-e", "--regexp", "--files"].some((option) => used.has(option));
   const paths = hasPattern ? operands : operands.slice(1);
-  // jq's filters can print the environment, which may hold secrets, and load modules.
-  if (name === "jq" && READS_ENVIRONMENT.test(args.join(" "))) return undefined;
+  if (name === "jq" && mayReadMore(args, operands)) return undefined;
   const tree = name === "rg" || name.startsWith("fd") || used.has("-r") || used.has("--recursive");
   return { paths, contents, tree: name !== "jq" && tree };
+}
+
+/** jq's filters can print the environment, which may hold secrets, and load modules. The name of a file may be any filter. */
+function mayReadMore(args: readonly string[], operands: readonly string[]): boolean {
+  const variables = args.filter((word) => word === "--arg").length;
+  const isName = (word: string): boolean => word === "{}" || word.includes(ANY_NAME);
+  return operands.slice(0, 2 * variables + 1).some(isName) || READS_ENVIRONMENT.test(args.join(" "));
 }
 
 const READS_ENVIRONMENT = /\benv\b|\bENV\b|\b(?:import|include|modulemeta|input_filename)\b|\$\s*__/;
@@ -222,73 +230,62 @@ function readTest(args: readonly string[]): Reading | undefined {
     : { paths: args.filter((word) => word.includes("/")), contents: false };
 }
 
-/** Tests and actions of find that neither write nor run anything. Source: findutils' and BSD's manuals. */
-const FIND_WITHOUT_VALUE = new Set(
-  "-H -P ! ( ) , -a -and -o -or -not -depth -d -daystart -empty -executable -false -true -ls -mount -xdev -x -nogroup -nouser -print -print0 -prune -quit -readable -writable -warn -nowarn -noleaf".split(
-    " ",
-  ),
-);
-const FIND_WITH_VALUE = new Set(
-  "-amin -atime -cmin -ctime -mmin -mtime -fstype -gid -group -inum -iname -name -ipath -path -iwholename -wholename -iregex -regex -regextype -links -maxdepth -mindepth -newermt -newerat -newerct -perm -printf -size -type -xtype -uid -used -user".split(
-    " ",
-  ),
-);
-
 function readFind(args: readonly string[]): Reading | undefined {
   const paths: string[] = [];
+  /** The tests and operators so far, with their values. */
+  const tests: string[] = [];
   let isExpression = false;
   let isTree = false;
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? "";
-    isExpression ||= word.startsWith("-") ? !/^-[HP]$/.test(word) : /^[!(),]$/.test(word);
+    isExpression ||= beginsExpression(word);
     if (!isExpression && !word.startsWith("-")) paths.push(word);
     else if (/^-[ac]?newer$/.test(word)) {
       at += 1;
       paths.push(args[at] ?? "");
     } else if (word === "-exec") {
       const found = readExecuted(args, at);
-      if (found === undefined) return undefined;
+      if (found === undefined || !areFiles(tests, paths)) return undefined;
       at = found;
       isTree = true;
-    } else if (FIND_WITH_VALUE.has(word)) at += 1;
-    else if (!FIND_WITHOUT_VALUE.has(word)) return undefined;
+    } else if (FIND_WITH_VALUE.has(word)) {
+      at += 1;
+      tests.push(`${word} ${args[at]}`);
+    } else if (FIND_WITHOUT_VALUE.has(word)) tests.push(word);
+    else return undefined;
   }
   return { paths, contents: isTree, tree: isTree };
 }
 
-/** Returns the words of find that may run a program, or write or remove a file: unlisted tests and actions. */
-export function riskyInFind(args: readonly string[]): readonly string[] {
-  const found: string[] = [];
-  for (let at = 0; at < args.length; at += 1) {
-    const word = args[at] ?? "";
-    if (FIND_WITH_VALUE.has(word) || /^-[ac]?newer$/.test(word)) at += 1;
-    else if (!word.startsWith("-") || FIND_WITHOUT_VALUE.has(word) || /^-(?:L|follow)$/.test(word)) continue;
-    else found.push(word);
-    // The words of the program that it runs.
-    const end = RUNS_PROGRAM.test(word) ? args.findIndex((one, i) => i > at && /^[;+]$/.test(one)) : -1;
-    if (end > at) at = end;
-  }
-  return found;
+/** Returns whether a word of find ends its list of paths. */
+function beginsExpression(word: string): boolean {
+  return word.startsWith("-") ? !/^-[HP]$/.test(word) : /^[!(),]$/.test(word);
 }
 
-const RUNS_PROGRAM = /^-(?:exec|ok)(?:dir)?$/;
+/**
+ * Returns whether find finds only regular files, because `-type f` leaves out links and no operator combines it with other tests. For
+ * `strings @a/b`, the name is that of a file of options.
+ */
+function areFiles(tests: readonly string[], paths: readonly string[]): boolean {
+  const hasOperator = tests.some((test) => /^(?:-o|-or|-not|[!(,])$/.test(test));
+  return tests.includes("-type f") && !hasOperator && !paths.some((path) => path.startsWith("@"));
+}
 
 /**
- * Returns the last word of an `-exec` that only reads the files that find found; undefined for every other one. `-type f` leaves
- * out links, and every path begins with a directory of find, so that no name is an option.
+ * Returns the last word of an `-exec` that only reads the files that find found; undefined for every other one. Every path
+ * begins with a directory of find, so that no name is an option.
  */
 function readExecuted(args: readonly string[], at: number): number | undefined {
   const end = args.findIndex((word, i) => i > at && (word === ";" || (word === "+" && args[i - 1] === "{}")));
   const words = args.slice(at + 1, end);
-  const before = args.slice(0, at).join(" ");
-  const isOfFiles =
-    / -type f(?: |$)/.test(before) && !/ (?:-L|-follow|-o|-or|-not|,|!|\() /.test(`${before} `);
   const isPlain =
     READERS.has(words[0] ?? "") && words.slice(1).every((word) => word === "{}" || !word.includes("{}"));
   // Checked before the recursion, because a line may nest thousands of these commands.
-  if (end <= at || !isOfFiles || !isPlain) return undefined;
+  if (end <= at || !isPlain) return undefined;
+  // With `+`, the program gets several files: uniq and xxd write the second one.
+  const reading = readingOf(args[end] === "+" ? [...words, "{}"] : words);
   // The other allowed paths are `{}` with an ending that the program adds.
-  return readingOf(words)?.paths.every((path) => path.startsWith("{}")) === true ? end : undefined;
+  return reading?.paths.every((path) => path.startsWith("{}")) === true ? end : undefined;
 }
 
 /** Returns the harmless options of a program that only reads with them; undefined for every other program. */

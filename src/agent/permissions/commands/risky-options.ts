@@ -1,11 +1,12 @@
 import { gitOptions, signatureWords } from "./git-readers.ts";
 import { isHarmlessCode } from "./harmless-code.ts";
 import { type AskingWord, type Options, options, type ReadOptions, readOptions } from "./options.ts";
-import { optionsOfReader, riskyInFind } from "./readers.ts";
+import { optionsOfReader } from "./readers.ts";
 import { baseName } from "./runners.ts";
 import { filesOfXxd, harmfulCode, mixedInTree } from "./special-readers.ts";
 import { BUILD_TABLES } from "./tables/build-tables.ts";
 import { FILE_TABLES } from "./tables/file-tables.ts";
+import { riskyInFind } from "./tables/find-words.ts";
 import { GIT } from "./tables/git-tables.ts";
 import { LOADS } from "./tables/loading-options.ts";
 import { NET_TABLES } from "./tables/net-tables.ts";

@@ -1,4 +1,4 @@
-import { isHarmlessCode, type Language, mayTakeValue, takesFile, takesValue } from "./harmless-code.ts";
+import { type Language, mayTakeValue, takesFile, takesValue } from "./harmless-code.ts";
 import { MAX_RUNNERS } from "./line-limits.ts";
 import { UNKNOWN } from "./pattern-meetings.ts";
 
@@ -140,62 +140,22 @@ function gluedCode({ code, language }: Runner, word: string): string | undefined
   return /^\+(?!\d*$)/.test(word) && language === "other" ? word.slice(1) : undefined;
 }
 
-/**
- * Returns why it cannot be known which programs a command runs, as a clause; undefined if its words show them.
- * @param expanded which words contain a variable or a substitution
- */
-export function hiddenProgram(words: readonly string[], expanded: readonly boolean[]): string | undefined {
-  const base = baseName(words[0] ?? "");
-  for (const { language, code, at } of codesIn(words).codes) {
-    if (expanded[at]) return `${base} runs code that only the shell knows`;
-    if (language !== "shell" && !isHarmlessCode(language, code))
-      return `${base} runs code that may start any program`;
-  }
-  if (base === "eval" && expanded.some(Boolean)) return "eval runs text that only the shell knows";
-  const isSource = base === "." || base === "source";
-  if (isSource && (words.length === 1 || expanded[1] || isDescriptor(words[1] ?? ""))) {
-    return `${base} runs a file that only the shell knows`;
-  }
-  return hiddenByFinder(base, words, expanded) ?? wrapsHidden(base, words, expanded);
-}
-
 /** `/dev/stdin` and the like, whose content the line does not show. */
-function isDescriptor(path: string): boolean {
+export function isDescriptor(path: string): boolean {
   return /^\/dev\/(?:stdin|fd)|^\/proc\//.test(path);
 }
 
-/** Returns why it cannot be known what find, xargs or parallel runs, as a clause; undefined if the words show it. */
-function hiddenByFinder(
-  base: string,
-  words: readonly string[],
-  expanded: readonly boolean[],
-): string | undefined {
-  if (runsFoundFiles(words)) return `${base} runs files that it finds, or words from its input`;
-  if (/^(?:xargs|parallel)$/.test(base) && expanded.some(Boolean))
-    return `${base} runs words that only the shell knows`;
-  return undefined;
-}
-
-const WRAPPER =
-  /^(?:env|sudo|doas|nice|ionice|nohup|command|builtin|exec|busybox|toybox|time|timeout|stdbuf|setsid|xargs|parallel|eval)$/;
-/** Options of wrappers whose value is the next word. */
-const WITH_VALUE = /^-[sadERIJughCTkcf]$/;
-/** Another option, a number or a variable between a wrapper and its program. */
-const OF_WRAPPER = /^(?:-.*|[\d.]+[smhd]?|\w+=.*)$/s;
 /** Words after which find, xargs or parallel name the program that they run; the others are for fd. */
 const RUNS_NEXT = /^(?:-exec|-execdir|-ok|-okdir|xargs|parallel)$/;
 const FD_RUNS_NEXT = /^(?:-x|-X|--exec|--exec-batch)$/;
 
 /** Returns the indexes of words after which such a program names the program that it runs. */
-function indexesBeforeProgram(words: readonly string[]): readonly number[] {
+export function indexesBeforeProgram(words: readonly string[]): readonly number[] {
   const isFd = words.some((word) => /^fd(?:find)?$/.test(baseName(word)));
   return words.flatMap((word, at) =>
     RUNS_NEXT.test(baseName(word)) || (isFd && FD_RUNS_NEXT.test(word)) ? [at] : [],
   );
 }
-
-/** Maximum number of wrappers and options before a program: more than real commands need. */
-const MAX_WRAPPED = 40;
 
 /** Returns the text that xargs, find, fd or parallel replace with a word of their input, or with the name of a file. */
 export function placeholderOf(words: readonly string[]): RegExp | undefined {
@@ -210,50 +170,8 @@ export function placeholderOf(words: readonly string[]): RegExp | undefined {
   return /\{[\d/.]*\}/;
 }
 
-/** Returns whether a program runs files that it finds, or words of its input, even after wrappers: `find -exec env {}`. */
-function runsFoundFiles(words: readonly string[]): boolean {
-  const placeholder = placeholderOf(words);
-  if (placeholder === undefined) return false;
-  return indexesBeforeProgram(words).some((at) => runsFoundAfter(words, at, placeholder));
-}
-
-function runsFoundAfter(words: readonly string[], from: number, placeholder: RegExp): boolean {
-  let wrappers = 0;
-  for (let at = from + 1; at < words.length; at += 1) {
-    const word = words[at] ?? "";
-    if (at - from > MAX_WRAPPED) return true;
-    if (WITH_VALUE.test(word)) at += 1;
-    else if (WRAPPER.test(baseName(word))) wrappers += 1;
-    else if (!OF_WRAPPER.test(word)) return placeholder.exec(word)?.index === 0;
-  }
-  // The next word of the input is the program.
-  return wrappers > 0;
-}
-
-/** Returns why it cannot be known which program a wrapper runs, as a clause: `sudo $X`, `find -exec $X`. */
-function wrapsHidden(
-  base: string,
-  words: readonly string[],
-  expanded: readonly boolean[],
-): string | undefined {
-  if (!WRAPS.test(base)) return undefined;
-  const why = `the program after ${base} is known only to the shell`;
-  if (base === "find") {
-    return words.some((_, at) => expanded[at] && RUNS_NEXT.test(words[at - 1] ?? "")) ? why : undefined;
-  }
-  for (let at = 1; at < words.length; at += 1) {
-    const word = words[at] ?? "";
-    const before = words[at - 1] ?? "";
-    if (word.startsWith("-") || /^\w+=/.test(word)) continue;
-    if (expanded[at]) return why;
-    // The word after an option may be its value.
-    if (!before.startsWith("-") || before === "--" || base === "command" || base === "builtin")
-      return undefined;
-  }
-  return undefined;
-}
-
-const WRAPS =
+/** Programs that run the words after their own options as a command. */
+export const WRAPS =
   /^(?:sudo|doas|env|command|builtin|exec|nohup|nice|ionice|time|timeout|stdbuf|setsid|xargs|find|busybox|toybox|watch|chroot|unshare|flock|strace|systemd-run)$/;
 
 function namesFile(operand: string | undefined, rest: readonly string[]): boolean {

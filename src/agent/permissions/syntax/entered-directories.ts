@@ -1,7 +1,7 @@
 import { realPathOf } from "../../../os/files/symlinks.ts";
 import { enteringAt } from "../commands/command-starts.ts";
 import { MAX_DIRS } from "../commands/line-limits.ts";
-import { absolute, type Directory, followed } from "../commands/path-list.ts";
+import { absolute, afterDescriptor, type Directory, followed } from "../commands/path-list.ts";
 import { ANYWHERE, literally, UNKNOWN } from "../commands/pattern-meetings.ts";
 import type { LineParts } from "./parts.ts";
 
@@ -84,7 +84,7 @@ class EnteredDirectories {
   }
 
   enterWord(to: string, isExpanded: boolean): void {
-    if (to.includes(UNKNOWN) || KNOWN_TO_SHELL.test(to)) this.enterAny();
+    if (to.includes(UNKNOWN) || KNOWN_TO_SHELL.test(to) || afterDescriptor(to) !== undefined) this.enterAny();
     else if (isExpanded) this.#enterMatches(to);
     else this.enter(to);
   }

@@ -16,15 +16,17 @@ import {
   MAX_SCRIPTS,
 } from "../commands/line-limits.ts";
 import { UNKNOWN } from "../commands/pattern-meetings.ts";
-import { codesIn, hiddenProgram, runsInput } from "../commands/runners.ts";
+import { codesIn, runsInput } from "../commands/runners.ts";
 import { embeddedScripts, tokensOf } from "../commands/scripts.ts";
 import { Evaluations } from "./evaluated-texts.ts";
+import { hiddenProgram } from "./hidden-programs.ts";
 import { Depths } from "./line-depths.ts";
 import { type Flow, Flows } from "./line-flows.ts";
 import {
   changesPlaces,
   DEFINES,
   inputText,
+  isPattern,
   isPlainGroup,
   NAMES_PROGRAM,
   repeatsWords,
@@ -215,7 +217,8 @@ export class PartsCollector {
     const expanded = command.args.map(({ text }) =>
       /[$`]|<\(/.test(text.includes(UNKNOWN) ? "$" : text.replace(/'[^']*'/g, "")),
     );
-    this.#hide(hiddenProgram(words, [false, ...expanded]));
+    const patterns = command.args.map((arg) => arg.type === "Word" && isPattern(arg));
+    this.#hide(hiddenProgram(words, { expanded: [false, ...expanded], patterns: [false, ...patterns] }));
     for (const script of embeddedScripts(words)) this.#script(script, flow, isRepeated);
     const language = runsInput(words);
     if (language !== undefined) this.#input(name, language, command);

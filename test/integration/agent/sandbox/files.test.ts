@@ -64,7 +64,8 @@ describeInSandbox("a command in the sandbox", () => {
   test("cannot read keys and logins, even in a working directory", async () => {
     const keyring = ".local/share/keyrings/login.keyring";
     const logins = [".ssh/id_ed25519", ".netrc", ".config/gh/hosts.yml", ".claude/.credentials.json"];
-    const secrets = [...logins, keyring];
+    const sockets = [".docker/desktop/docker.sock", ".orbstack/run/docker.sock", ".screen/1.work"];
+    const secrets = [...logins, keyring, ...sockets];
     const { bash, home } = await sandboxedAgent({
       also: [""],
       prepare: (at) => {
@@ -222,13 +223,14 @@ describeInSandbox("a command in the sandbox", () => {
     });
     await bash(`mkdir sub other; echo x > .envrc; git init -q sub; git -C sub config core.fsmonitor evil
       git init -q other; echo fine > plain; git init -q line; echo '[core] fsmonitor = evil' > line/.git/config
+      git init -q diff; git -C diff config diff.external evil; git init -q log; git -C log config pager.log evil
       git init -q long; { yes '#' | head -c 2000000; echo '[core] fsmonitor = evil'; } > long/.git/config`);
     await eventually("the report", () => newFiles.length > 0);
-    const configs = ["line/.git/config", "long/.git/config", "sub/.git/config"];
+    const configs = ["diff", "line", "log", "long", "sub"].map((name) => `${name}/.git/config`);
     expect(newFiles.toSorted()).toEqual([".envrc", ...configs]);
     await bash("echo x > .git; echo x > more");
-    await eventually("the second report", () => newFiles.length > 4);
-    expect(newFiles.slice(4)).toEqual([".git"]);
+    await eventually("the second report", () => newFiles.length > 6);
+    expect(newFiles.slice(6)).toEqual([".git"]);
   });
 
   test("runs with hundreds of protected files; git's are protected first", async () => {
@@ -251,6 +253,26 @@ describeInSandbox("a command in the sandbox", () => {
     await eventually("the report", () => newFiles.length > 0);
     await bash(mine.map((name) => `echo evil > ${name}`).join("; "));
     for (const name of mine) expect(readFileSync(join(project, name), "utf8"), name).toBe("mine");
+  });
+
+  test("cannot uncover a denied or protected file by creating hundreds of nearer files or directories", async () => {
+    const { bash, project, newFiles } = await sandboxedAgent({
+      deny: ["Read(.env)"],
+      prepare: (_, at) => {
+        write(join(at, "deep/er/.env"), "TOP SECRET");
+        write(join(at, "deep/er/.envrc"), "mine");
+      },
+    });
+    const isClosed = async (): Promise<void> => {
+      expect((await bash("cat deep/er/.env; echo evil > deep/er/.envrc")).content).not.toContain("SECRET");
+      expect(readFileSync(join(project, "deep/er/.envrc"), "utf8")).toBe("mine");
+    };
+    await bash("mkdir $(seq -f d%g 300); for i in d*; do : > $i/.env; done; : > .envrc");
+    await eventually("the report", () => newFiles.includes(".envrc"));
+    await isClosed();
+    await bash("mkdir $(seq -f e%g 2100); : > .tool-versions");
+    await eventually("the second report", () => newFiles.includes(".tool-versions"));
+    await isClosed();
   });
 
   test("does not run after its directory was replaced by a link", async () => {

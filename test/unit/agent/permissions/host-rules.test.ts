@@ -276,3 +276,22 @@ test("hostMatches: a star in an allow rule matches public hosts only, and in a d
   expect(hostMatches("domain:*", plainHost("[::1]"), "every")).toBe(false);
   expect(hostMatches("domain:*", "::1", "any")).toBe(true);
 });
+
+test.each(["https://example.org", "example.org:443", "*example.org", "exa*.org", ""])(
+  "hostMatches › covers every host by the pattern domain:%s of a deny rule, which names none",
+  (text) => {
+    expect(hostMatches(`domain:${text}`, "other.net", "any")).toBe(true);
+    expect(hostMatches(`domain:${text}`, "other.net", "every")).toBe(false);
+  },
+);
+
+test.each(["example.org", "*.example.org", "my_host", "bücher.example", "10.0.0.1", "::1", "[fe80::1]"])(
+  "hostMatches › covers no other host by the pattern domain:%s of a deny rule",
+  (text) => expect(hostMatches(`domain:${text}`, "other.net", "any")).toBe(false),
+);
+
+test("decidePermission › calls a deny rule malformed if it has another text than a host", () => {
+  const reasonOf = (rule: string): string => decidePermission(given("a.org", { deny: [rule] })).reason;
+  expect(reasonOf("WebFetch(domain:https://b.org)")).toContain("The rule is malformed");
+  expect(reasonOf("WebFetch(domain:a.org)")).not.toContain("malformed");
+});

@@ -67,6 +67,12 @@ describe("acceptEdits mode › a command line that only prints", () => {
     "cd src; echo x > a",
     "echo x > ./--pre=sh; rg x *",
     "echo > 'a[$(id)]'; test -v a*",
+    "echo > 'BEGIN{system(\"id\")}'; awk B*",
+    "echo id > e; sed e*",
+    "echo > env; jq -n e*",
+    "echo /etc/passwd > @x; strings *",
+    "echo > h:x; tar tf h*",
+    "echo > a; echo > b; uniq *",
   ])("asks otherwise: %s", (line) => expect(inMode(line)).toBe("ask"));
   test("asks in other modes", () => expect(decided("echo x > a", { mode: "default" })).toBe("ask"));
 });
@@ -106,6 +112,12 @@ describe("plan mode › a command line that only reads", () => {
     "sed -n 1p /etc/passwd",
     "awk 1 ../x",
   ])("asks like Read if a file is outside: %s", (line) => expect(decided(line)).toBe("ask"));
+
+  test.each(["\u2028", "\u2029", "\r"])("excludes awk that prints a backslash and %j to sh", (end) => {
+    expect(decided(`awk 'BEGIN { print "\\${end};id" | "sh" }'`)).toBe("deny");
+    expect(decided(`awk 'BEGIN { print "\\${end}" > "x" }'`)).toBe("deny");
+    expect(decided(`awk 'BEGIN { print "\\${end}" }'`)).toBe("allow");
+  });
 
   test("is denied by rules for its command and its files", () => {
     const deny = (rule: string, line: string) => decided(line, { rules: { ...NO_RULES, deny: [rule] } });

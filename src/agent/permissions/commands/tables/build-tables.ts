@@ -1,8 +1,11 @@
 import type { Table } from "./table.ts";
 
-/** A target, or a variable whose value holds no code of make or the shell, and no option of a compiler that loads a plugin. */
+/**
+ * A target without an operator, which a recipe may pass to a shell; or a variable whose value holds no code of make or the shell, no
+ * line end, which begins another command, and no option of a compiler that loads a plugin.
+ */
 const TARGET_OR_VALUE =
-  /^(?:[^=]*|[A-Za-z_]\w*(?:[?+]|:{1,3})?=(?:(?:(?!-)[\w.,:/@%+-]+|-(?:O[0-3sgz]?|g\d?|W[a-z][a-z-]*|D\w+|[lLI][\w./-]+|std=[\w+]+|[a-z]))(?:\s+|$))*)$/;
+  /^(?:[^=\s;&|<>()$`'"\\]*|[A-Za-z_]\w*(?:[?+]|:{1,3})?=(?:(?:(?!-)[\w.,:/@%+-]+|-(?:O[0-3sgz]?|g\d?|W[a-z][a-z-]*|D\w+|[lLI][\w./-]+|std=[\w+]+|[a-z]))(?:[ \t]+|$))*)$/;
 /**
  * Variables that make or its programs obey (make exports all of them), and variables that name a program by convention, if their
  * value is a path.

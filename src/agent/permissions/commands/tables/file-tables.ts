@@ -47,8 +47,9 @@ export const FILE_TABLES: Readonly<Record<string, Table>> = {
   },
   unzip: { source: "Info-ZIP 6.0", options: "cflnoqtvpajuzLCMVXx|dP" },
   rsync: {
-    source: "rsync 3.2: it gives the name of a host to ssh, which takes `-oProxyCommand=x` for an option",
-    never: /^-./,
+    source:
+      "rsync 3.2: it gives the name of a host to ssh, which takes `-oProxyCommand=x` for an option, also in `me@-oProxyCommand=x:`",
+    never: /^(?:[^/:]*@)?-./,
     options: `vqcarRbulLkKHpEXogtDOJSnWxzhPiCA0468mUNy|fB|||eMT archive verbose quiet delete exclude= include= exclude-from=
       include-from= dry-run progress partial compress human-readable stats itemize-changes checksum recursive links perms times
       owner group update ignore-existing existing size-only info= chmod= bwlimit= timeout= max-size= min-size= delete-after

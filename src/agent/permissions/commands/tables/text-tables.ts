@@ -41,8 +41,8 @@ export const TEXT_TABLES: Readonly<Record<string, Table>> = {
     options:
       "AaedfFjlLHTwMyZ|opuUGgtCqNs|| sort= forest cols= columns= width= rows= lines= pid= ppid= user= group= tty= format= headers no-headers no-heading deselect",
     only: {
-      "-o": /^(?!.*env)/i,
-      "--format": /^(?!.*env)/i,
+      "-o": /^(?!.*env)/is,
+      "--format": /^(?!.*env)/is,
       "-u": /^(?![axuwfjlhrTsve]+$)[\w-]+$/,
     },
     words: /^-auxw*$/,

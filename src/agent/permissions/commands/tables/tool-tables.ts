@@ -83,6 +83,8 @@ const SQLITE_DOT =
   /^\s*\.(?:tables|schema|fullschema|indexes|indices|databases|dump|mode|headers?|width|separator|nullvalue|stats|timer|changes|echo|eqp|explain|show|help|version|quit|exit|bail|limit|dbinfo|sha3sum|print)(?:\s[^\n|!]*)?$/;
 /** The same as a value: a statement, which `isPlainQuery` checks. */
 const PLAIN_SQL = { test: isPlainQuery };
+/** Options of gh, but not those that name the file or the directory of a download. */
+const GH_OPTION = /^-(?!O|D|-output|-dir)/;
 const MYSQL: Table = {
   source: "mysql 8.0, mariadb 10.11: system, \\\\!, pager, tee and source are commands of the client",
   options:
@@ -105,13 +107,13 @@ export const TOOL_TABLES: Readonly<Record<string, Table>> = {
   gh: {
     source: "gh 2.40: an alias with ! is a command of the shell; what follows -- goes to git",
     options: "-",
-    words: /^-/,
+    words: GH_OPTION,
     // Missing are commands that change logins, keys and secrets.
     subcommands: {
       ...Object.fromEntries(
         "pr issue run release repo search label workflow status project cache ruleset org browse help completion version"
           .split(" ")
-          .map((name) => [name, { options: "-", words: /^-/ }]),
+          .map((name) => [name, { options: "-", words: GH_OPTION }]),
       ),
       api: {
         options:
