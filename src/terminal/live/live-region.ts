@@ -1,6 +1,6 @@
 import { after, steadyNow } from "../../os/clock.ts";
 import { asciiRow } from "../../text/ascii.ts";
-import { displayWidth } from "../../text/cell-width.ts";
+import { styledWidth } from "../../text/cut-styled.ts";
 import { styler } from "../../text/style.ts";
 import { type LineEditor, lineEditor } from "../input/line-editor.ts";
 import { type LiveRows, liveRows, PROMPT } from "./live-rows.ts";
@@ -113,7 +113,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     const now = width();
     const above = drawn.rows
       .slice(0, drawn.row)
-      .reduce((sum, row) => sum + Math.max(1, Math.ceil(cellsOf(row) / now)), 0);
+      .reduce((sum, row) => sum + Math.max(1, Math.ceil(styledWidth(row) / now)), 0);
     return `${up(above + Math.floor(drawn.column / (now + 1)))}\r`;
   };
   /** Text in progress as it was rendered last. */
@@ -293,8 +293,4 @@ function up(rows: number): string {
 
 function right(columns: number): string {
   return columns > 0 ? `\x1b[${columns}C` : "";
-}
-
-function cellsOf(row: string): number {
-  return displayWidth(row.replace(/\x1b\[[0-9;]*m/g, ""));
 }

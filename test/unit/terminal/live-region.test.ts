@@ -159,6 +159,23 @@ test("liveRegion › erases every row that its rows wrap to after the pane becam
   expect(out).toMatch(/^(?:\x1b\[\?2026h)?\x1b\[7A\r/);
 });
 
+test("liveRegion › erases only the rows that it drew when one of them has a link", () => {
+  let out = "";
+  const live = liveRegion({
+    out: (text) => (out += text),
+    width: () => 40,
+    height: () => 24,
+    plain: true,
+  });
+  live.openInput();
+  live.progress(() => ["See \x1b]8;;https://example.com/a/long/address\x1b\\the page\x1b]8;;\x1b\\."]);
+  live.changed();
+  out = "";
+  live.changed();
+  // The address takes no cells, so the text takes one row.
+  expect(out).toMatch(/^(?:\x1b\[\?2026h)?\x1b\[1A\r/);
+});
+
 test("liveRegion › draws the changes of several calls together, in one frame", () => {
   const { together, write, activity, openInput, shown, writes } = region();
   openInput();
