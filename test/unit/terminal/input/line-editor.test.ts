@@ -103,6 +103,25 @@ describe("lineEditor › a line", () => {
     expect(type(...pasted, "\r")).toEqual([line("one\ntwo\nthree")]);
   });
 
+  test("keeps the tabs of a paste, and each of its line ends once", () => {
+    const pasted = "\u001b[200~a\tb\r\nc\r\r\nd\r\u001b[201~";
+    expect(type(pasted, "!\r")).toEqual([line("a\tb\nc\n\nd\n!")]);
+    expect(type(...pasted, "!\r")).toEqual([line("a\tb\nc\n\nd\n!")]);
+  });
+
+  test("gets the lines of a paste in one piece", () => {
+    const editor = lineEditor();
+    const completed: string[] = [];
+    editor.connect({
+      complete(word) {
+        completed.push(word);
+        return [];
+      },
+    });
+    press(editor, "\u001b[200~@one\n@two\n@three\u001b[201~");
+    expect(completed).toEqual(["@three"]);
+  });
+
   test("has a maximum length, and reports when it is reached", () => {
     expect(type("x".repeat(100_010), "y", "\r", "x".repeat(100_001))).toEqual([
       { kind: "full" },
