@@ -395,8 +395,9 @@ describe("lineEditor › with extended keys", () => {
     expect(type("one", ...enter, "two\r")).toEqual([line("one\ntwo")]);
   });
 
-  test("Ctrl+Enter sends the line, and Shift+Tab and Esc are keys", () => {
+  test("Ctrl+Enter and Enter of the keypad send the line, and Shift+Tab and Esc are keys", () => {
     expect(type("one\u001b[13;5u")).toEqual([line("one")]);
+    expect(type("one\u001bOr\u001bOM")).toEqual([line("one2")]);
     expect(type("\u001b[9;2u", "\u001b[27u", "\u001b[27;2;27~")).toEqual([
       { kind: "shift-tab" },
       ESCAPE,
