@@ -56,6 +56,7 @@ describe("lineEditor › a line", () => {
     ["a wide letter", "a検\b", "a|"],
     ["a letter of several code points", "a👩‍💻\u007f", "a|"],
     ["a word", "say no  \u0017", "say |"],
+    ["the spaces before the first word", `  a${LEFT}\u0017x`, "x|a"],
     ["everything before the cursor", `abc${LEFT}\u0015x`, "x|c"],
     ["everything after the cursor", `abc${LEFT}${LEFT}\u000b`, "a|"],
     ["the letter at the cursor", `abc${LEFT}${LEFT}\u001b[3~`, "a|c"],
@@ -72,6 +73,7 @@ describe("lineEditor › a line", () => {
     ["left over a character of several code points", `a👩‍💻b${LEFT}${LEFT}x`, "ax|👩‍💻b"],
     ["right, not beyond the end", `ab${LEFT}${RIGHT}${RIGHT}c`, "abc|"],
     ["words", "one two three\u001bb\u001bbx\u001bfy", "one xtwoy| three"],
+    ["words, to the start of the text", "  a\u001bb\u001bbx", "x|  a"],
     ["words with Alt and an arrow", "one two\u001b\u001b[Dx\u001b\u001bOC", "one xtwo|"],
     ["words with Ctrl and an arrow", "one two\u001b[1;5Dx\u001b[1;5C", "one xtwo|"],
   ])("can be edited after a move with %s", (_, keys, shown) => {
