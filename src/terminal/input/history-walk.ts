@@ -30,7 +30,7 @@ export interface HistoryWalk {
   edited(): void;
 }
 
-/** @param history read again for each key, because other panes add to it */
+/** @param history returns undefined until the editor is connected to one */
 export function historyWalk(history: () => History | undefined): HistoryWalk {
   /** Index of the shown line, counted from the newest; undefined for the typed one. */
   let recalled: number | undefined;

@@ -14,7 +14,8 @@ const MAX_BYTES = 512 * 1024;
 
 /**
  * Keeps a history in a private file that all panes append to, one JSON string for each line. A line that begins with a
- * space is not kept, as in shells, and secrets of the environment are redacted. The file is first read when the person asks for an earlier line.
+ * space is not kept, as in shells, and secrets of the environment are redacted. The file is read once, when the person first asks
+ * for an earlier line.
  * @param problem reports once that the file cannot be written or read; this process then remembers its own lines
  */
 export function fileHistory(path: string, problem: (error: unknown) => void): History {

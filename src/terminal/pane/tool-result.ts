@@ -100,7 +100,7 @@ function narrowNumbers(text: string): string {
 }
 
 /** Returns the first and the last rows, with the number of hidden rows between them; the rows themselves if they fit. */
-export function headAndTail(rows: readonly string[], limit: number, hint = ""): readonly string[] {
+function headAndTail(rows: readonly string[], limit: number, hint: string): readonly string[] {
   // A row with “1 more line” would take the place of that line.
   if (rows.length <= limit + 1) return rows;
   const head = Math.ceil(limit / 2);
