@@ -409,6 +409,21 @@ test("a live pane › shows a long command in full on demand, even with a short 
   ]);
 });
 
+test("a live pane › shows a result with a long line in full on demand", () => {
+  const { view, rows } = livePane({ width: 40 });
+  view.event(call("1", "cat a"));
+  view.event(result("1", `${"long ".repeat(12)}end`));
+  expect(rows()[1]).toMatch(/^ {2}⎿ long.*…$/);
+  view.expand();
+  expect(rows().slice(-5)).toEqual([
+    "Bash(cat a)",
+    "    long long long long long long long",
+    "    long long long long long end",
+    "",
+    "›",
+  ]);
+});
+
 test("a live pane › names the key that shows the rest of a long change", () => {
   const { view, rows } = livePane({ height: 60 });
   const change = ["@@ -0,0 +1,30 @@", ...Array.from({ length: 30 }, (_, i) => `+line ${i + 1}`)];
