@@ -110,13 +110,15 @@ function follow(state: State, char: string): State | undefined {
   return STEPS[state].find(([pattern]) => pattern.test(char))?.[1];
 }
 
-const EMOJI_PARTS = /[\u200d\u20e3\ufe00-\ufe0f\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e0fff}]/gu;
+/** Characters that terminals measure differently: parts of emoji, and the soft hyphen. */
+const UNEVEN = /[\u00ad\u200d\u20e3\ufe00-\ufe0f\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e0fff}]/gu;
 const REGIONAL = /[\u{1f1e6}-\u{1f1ff}]/gu;
 export const REGIONAL_A = 0x1f1e6;
 
 /**
  * Returns one line for a grid of cells, without control characters and with single spaces. Emoji get the form that all
- * versions of tmux measure alike: no variation selectors, joiners or skin tones; a flag becomes its two letters.
+ * versions of tmux measure alike: no variation selectors, joiners or skin tones; a flag becomes its two letters. A soft hyphen
+ * is left out, too.
  */
 export function gridText(text: string): string {
   if (/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(text)) return text;
@@ -128,7 +130,7 @@ export function gridRow(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return stripControls(text)
     .normalize("NFC")
-    .replace(EMOJI_PARTS, "")
+    .replace(UNEVEN, "")
     .replace(REGIONAL, (letter) =>
       String.fromCharCode(65 + (letter.codePointAt(0) ?? REGIONAL_A) - REGIONAL_A),
     )

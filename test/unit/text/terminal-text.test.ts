@@ -79,6 +79,10 @@ describe("gridText and the width of cells", () => {
     expect(gridText("❤️ 👍🏽 👩‍🚀 🇩🇪 1️⃣")).toBe("❤ 👍 👩🚀 DE 1");
   });
 
+  test("gridText leaves out soft hyphens, which tmux may show as a cell", () => {
+    expect(gridText("Donau\u00addampf")).toBe("Donaudampf");
+  });
+
   test.each([
     ["plain", 5],
     ["檢查員", 6],
