@@ -362,6 +362,13 @@ test("a live pane › names a rule's file relative to the working directory, in 
   );
 });
 
+test("a live pane › escapes a hidden character in a rule", () => {
+  const { view, rows } = livePane();
+  view.permission(ask({ rules: [`Edit(/${CWD}/src/a\u200b.ts)`] }));
+  view.explain();
+  expect(rows().join(" ")).toContain("Edit(src/a\\u200b.ts)");
+});
+
 test("a live pane › leaves out a note that its input line already shows", () => {
   const { view, rows } = livePane();
   view.leaveOut("permission mode is now plan");
