@@ -28,6 +28,8 @@ import { memberMessages } from "./recent-messages.ts";
 
 /** Maximum entries of a conversation that the log shows. */
 const ENTRIES = 400;
+/** Maximum rows of a conversation after the oldest ones were left out: at twice as many, so that the rows seldom move. */
+const CONVERSATION_ROWS = 10_000;
 /** Maximum rows of a pane that the log shows. */
 const PANE_ROWS = 2_000;
 
@@ -141,7 +143,7 @@ function conversation(
   plain: boolean,
 ): OpenDocument {
   const start = startOfLastLines(transcript, ENTRIES);
-  const older = start > 0 ? [`… older entries: teams logs ${memberWord(ref, name, env)} --all`] : [];
+  const older = `… older entries: teams logs ${memberWord(ref, name, env)} --all`;
   let shown: { readonly width: number; readonly poll: () => Content } | undefined;
   const renderer = (width: number): NonNullable<typeof shown> => {
     let text = "";
@@ -159,13 +161,18 @@ function conversation(
     });
     const show = conversationLog(view);
     const feed = openLineFeed(transcript, parseJsonLine(transcriptLine), { from: start });
-    let content: Content = { kind: "log", rows: older };
+    let rows: readonly string[] = start > 0 ? [older] : [];
+    let content: Content = { kind: "log", rows };
     return {
       width,
       poll: () => {
         const lines = feed.poll();
         show(lines);
-        if (lines.length > 0) content = { kind: "log", rows: [...older, ...text.trimEnd().split("\n")] };
+        if (text === "") return content;
+        rows = [...rows, ...text.trimEnd().split("\n")];
+        text = "";
+        if (rows.length > 2 * CONVERSATION_ROWS) rows = [older, ...rows.slice(-CONVERSATION_ROWS)];
+        content = { kind: "log", rows };
         return content;
       },
     };

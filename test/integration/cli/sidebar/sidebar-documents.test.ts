@@ -1,8 +1,13 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDocument } from "../../../../src/cli/sidebar/sidebar-documents.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { createTask, deleteTask } from "../../../../src/team/tasks/tasks.ts";
 import { updateTask } from "../../../../src/team/tasks/update-task.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
@@ -20,4 +25,35 @@ test("openDocument › shows a task as it is now, and keeps it readable once it 
   expect(await document.read(80)).toEqual(shown(["state:      deleted"]));
   const other = await openDocument(contextOf(ref), { kind: "task", id: "99" }, { plain: true });
   expect(() => other.read(80)).toThrow(/99/);
+});
+
+test("openDocument › follows a conversation, and leaves out the oldest of too many rows", async () => {
+  const ref = await testTeam(["dev"]);
+  const transcript = join(temporaryDirectory(), "conversation.jsonl");
+  writeStatus(ref, "dev", statusOf({ transcript }));
+  const say = (text: string): void => {
+    const message = { role: "assistant", content: [{ type: "text", text }] };
+    appendFileSync(transcript, `${JSON.stringify({ type: "assistant", message })}\n`);
+  };
+  const rowsFrom = (first: number): string =>
+    Array.from({ length: 1_000 }, (_, i) => `row ${first + i}`).join("\n");
+  say("first");
+  const document = await openDocument(contextOf(ref), { kind: "log", member: "dev" }, { plain: true });
+  const shown = async (): Promise<readonly string[]> => {
+    const content = await document.read(80);
+    return content.kind === "log" ? content.rows : [];
+  };
+  expect(await shown()).toEqual(["first"]);
+  say("second");
+  expect(await shown()).toEqual(["first", "", "second"]);
+  for (let from = 0; from < 21_000; from += 1_000) say(rowsFrom(from));
+  const rows = await shown();
+  expect([rows.length, rows[0], rows.at(-1)]).toEqual([
+    10_001,
+    "… older entries: teams logs dev --all",
+    "row 20999",
+  ]);
+  say("last");
+  expect((await shown()).slice(-3)).toEqual(["row 20999", "", "last"]);
+  document.close();
 });
