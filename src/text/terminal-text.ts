@@ -67,7 +67,8 @@ function escaped(char: string): string {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
 }
 
-const PLAIN = /^[\x20-\x7e\n\t]*$/;
+/** Text that the stripper keeps as it is. Without this, each of its characters takes several patterns. */
+const PLAIN = /^[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]*$/;
 const UNSAFE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
 /** The part of {@link UNSAFE} and {@link LINE_END} that JSON permits in a string. */
 const RAW_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;

@@ -45,6 +45,8 @@ describe("stripControls", () => {
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(stripControls(text)).not.toMatch(CONTROL);
         expect(gridText(text)).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+        // A sequence before it has no influence, although the stripper then checks each character.
+        expect(stripControls(`\x1b[m${text}`)).toBe(stripControls(text));
       }),
     );
   });
