@@ -107,7 +107,8 @@ function gridScreen(screen: Widgets.Screen, input: KeyInput, options: ScreenOpti
         if (event.action === "wheelup") listener("wheel-up", event.y);
         if (event.action === "wheeldown") listener("wheel-down", event.y);
       });
-      program.setMouse({ vt200Mouse: true, cellMotion: true, sgrMouse: true }, true);
+      // No cell motion: blessed reports each step of a drag as a press.
+      program.setMouse({ vt200Mouse: true, sgrMouse: true }, true);
     },
     onResize(listener) {
       // blessed's own listener runs first, so its buffers have the new size already.

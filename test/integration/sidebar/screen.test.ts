@@ -223,7 +223,9 @@ describe("sidebar in a pane", () => {
   });
 
   test("selects a member on a click, and focuses its pane on a second click", async () => {
-    const { keys, rows, sees, log } = await openSidebar();
+    const { keys, rows, sees, pane, log } = await openSidebar();
+    // A click during which the mouse moves must not count as two.
+    expect(pane("#{mouse_standard_flag} #{mouse_button_flag} #{mouse_all_flag}")).toBe("1 0 0");
     const row = rows().findIndex((text) => text.includes("● history")) + 1;
     const press = (): string => keys("-l", `\x1b[<0;5;${row}M\x1b[<0;5;${row}m`);
     press();
