@@ -234,13 +234,13 @@ describe("sidebar in a pane", () => {
     await eventually("the focus of the pane", () => log().includes("focus history"));
   });
 
-  test("moves the selection with the wheel, down and up", async () => {
+  test("moves the selection with the wheel, down and up, but not sideways", async () => {
     const { keys, sees } = await openSidebar();
     keys("j");
     await sees("▌● inventory");
     keys("-l", "\x1b[<65;5;5M");
     await sees("▌● history");
-    keys("-l", "\x1b[<64;5;5M");
+    keys("-l", "\x1b[<67;5;5M\x1b[<64;5;5M");
     await sees("▌● inventory");
   });
 
