@@ -101,8 +101,8 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   let prompt = PROMPT;
   let hasInput = false;
   let isPaused = false;
-  /** The drawn rows, and the cursor's place among them. */
-  let drawn: Omit<LiveRows, "fits"> = EMPTY;
+  /** The drawn rows, the cursor's place among them, and the columns of the terminal. */
+  let drawn: Omit<LiveRows, "fits"> & { readonly width: number } = EMPTY;
   /** When progress may be drawn again, in milliseconds of the steady clock. */
   let nextFrame = 0;
   let cancelFrame: (() => void) | undefined;
@@ -146,7 +146,8 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   };
   /** Returns the output that draws these rows below the text. */
   const drawing = (next: LiveRows, text: string): string => {
-    const isSame = text === "" && next.rows.length === drawn.rows.length;
+    // After another width, the rows may have been wrapped: each of them is elsewhere.
+    const isSame = text === "" && next.rows.length === drawn.rows.length && width() === drawn.width;
     const rows = next.rows.map((row, i) => (isSame && row === drawn.rows[i] ? "" : `${ERASE_ROW}${row}`));
     const parts = [toTop(), text === "" ? "" : `${ERASE_BELOW}${text}`, rows.join("\r\n")];
     // Erases rows that are gone; a region without rows leaves the cursor below the output.
@@ -187,7 +188,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     const text = takePending();
     hasOutput ||= text !== "";
     const shown = drawing(next, text);
-    drawn = next;
+    drawn = { ...next, width: width() };
     out(shown);
   };
   const drawSoon = (): void => {
@@ -285,7 +286,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   };
 }
 
-const EMPTY = { rows: [], row: 0, column: 0 } as const;
+const EMPTY = { rows: [], row: 0, column: 0, width: 0 } as const;
 
 function up(rows: number): string {
   return rows > 0 ? `\x1b[${rows}A` : "";

@@ -159,6 +159,26 @@ test("liveRegion › erases every row that its rows wrap to after the pane becam
   expect(out).toMatch(/^(?:\x1b\[\?2026h)?\x1b\[7A\r/);
 });
 
+test("liveRegion › draws an unchanged row again after the pane became narrower", () => {
+  let out = "";
+  let width = 60;
+  const live = liveRegion({
+    out: (text) => (out += text),
+    width: () => width,
+    height: () => 24,
+    plain: true,
+  });
+  live.openInput();
+  live.activity("● Bash a command of forty cells in one row");
+  live.changed();
+  width = 30;
+  out = "";
+  live.changed();
+  // The end of the activity was where the input line is now, and the input line below it.
+  expect(out).toContain("\r\n\x1b[K› ");
+  expect(out).toContain("\x1b[J");
+});
+
 test("liveRegion › erases only the rows that it drew when one of them has a link", () => {
   let out = "";
   const live = liveRegion({
