@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pace } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SidebarData } from "../../../src/sidebar/data.ts";
-import type { Content, DocumentKind } from "../../../src/sidebar/documents.ts";
+import type { Content } from "../../../src/sidebar/documents.ts";
 import { displayWidth } from "../../../src/text/cell-width.ts";
 import { gridText } from "../../../src/text/terminal-text.ts";
 import { bundleProgram } from "../../support/processes/bundle-program.ts";
@@ -24,7 +24,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** The team's data, and the documents that its sidebar can open. */
 interface HarnessData extends SidebarData {
-  readonly documents?: Partial<Record<DocumentKind, Content>>;
+  readonly documents?: Partial<Record<Content["kind"], Content>>;
 }
 
 const plan = Array.from({ length: 60 }, (_, i) => `- step ${i + 1}`).join("\n");
