@@ -49,11 +49,7 @@ export async function openDocument(
         return { kind: "diff", diff: await readDiff(ctx, source.member) };
       });
     case "messages":
-      return {
-        read: () => ({ kind: "messages", messages: memberMessages(ref, source.member), own: ctx.actor }),
-        renews: "with-data",
-        close: () => undefined,
-      };
+      return openMessages(ctx, source.member);
     case "task":
       return openTask(ref, source.id);
     case "log":
@@ -75,6 +71,17 @@ function once(read: () => Content | Promise<Content>): OpenDocument {
     renews: "never",
     close: () => undefined,
   };
+}
+
+function openMessages({ ref, actor: own }: OperationContext, member: string): OpenDocument {
+  const readMessages = memberMessages(ref, member);
+  let known: Extract<Content, { kind: "messages" }> | undefined;
+  const read = (): Content => {
+    const messages = readMessages();
+    if (known === undefined || known.messages !== messages) known = { kind: "messages", messages, own };
+    return known;
+  };
+  return { read, renews: "with-data", close: () => undefined };
 }
 
 async function wholeRequest({ ref }: OperationContext, id: string): Promise<Content> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDocument } from "../../../../src/cli/sidebar/sidebar-documents.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { createTask, deleteTask } from "../../../../src/team/tasks/tasks.ts";
 import { updateTask } from "../../../../src/team/tasks/update-task.ts";
@@ -25,6 +26,17 @@ test("openDocument › shows a task as it is now, and keeps it readable once it 
   expect(await document.read(80)).toEqual(shown(["state:      deleted"]));
   const other = await openDocument(contextOf(ref), { kind: "task", id: "99" }, { plain: true });
   expect(() => other.read(80)).toThrow(/99/);
+});
+
+test("openDocument › returns the same messages of a member until the journal has changed", async () => {
+  const ref = await testTeam(["dev"]);
+  const document = await openDocument(contextOf(ref), { kind: "messages", member: "dev" }, { plain: true });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "Begin." });
+  const first = await document.read(80);
+  expect(first).toMatchObject({ messages: [{ text: "Begin." }] });
+  expect(await document.read(80)).toBe(first);
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "Continue." });
+  expect(await document.read(80)).toMatchObject({ messages: [{ text: "Begin." }, { text: "Continue." }] });
 });
 
 test("openDocument › follows a conversation, and leaves out the oldest of too many rows", async () => {
