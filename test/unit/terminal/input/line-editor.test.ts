@@ -29,7 +29,7 @@ function edited(keys: string, editor = lineEditor()): string {
 }
 
 function historyOf(...entries: string[]): History {
-  return { entries: () => entries, add: (entry) => void entries.push(entry) };
+  return { entries: () => [...entries], add: (entry) => void entries.push(entry) };
 }
 
 test("lineEditor › reports shift-tab as a key, whole or in pieces, but not inside a paste", () => {
@@ -154,6 +154,16 @@ describe("lineEditor › the history", () => {
     expect(edited(`${UP}${UP}`, editor)).toBe("one|");
     expect(edited(`${DOWN}${DOWN}`, editor)).toBe("dra|");
     expect(press(editor, "\u0015three\r", UP, "\r")).toEqual([line("three"), line("three")]);
+  });
+
+  test("gets the lines of other panes, but not between two of its lines", () => {
+    const editor = lineEditor();
+    const history = historyOf("one", "two");
+    editor.connect({ history });
+    expect(edited(UP, editor)).toBe("two|");
+    history.add("of another pane");
+    expect(edited(UP, editor)).toBe("one|");
+    expect(edited(`${DOWN}${DOWN}${UP}`, editor)).toBe("of another pane|");
   });
 
   test("lets Up and Down move within a recalled line once the cursor was moved", () => {
