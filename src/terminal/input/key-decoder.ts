@@ -145,8 +145,8 @@ const WITH_ALT: Readonly<Record<string, Pressed>> = {
 
 /** Text without a key in it. */
 const PLAIN = /^[^\u0000-\u001f\u007f]+/;
-/** A complete key sequence: CSI (`ESC [ … letter`) or SS3 (`ESC O letter`). */
-const KEY_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
+/** A complete key sequence, CSI (`ESC [ … letter`) or SS3 (`ESC O letter`), or a control string, which is not a key. */
+const KEY_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[\]P_^X][ -~]{0,256}(?:\u0007|\u001b\\))/;
 /** Left or Right with Alt, from terminals that send an escape before the sequence of the key. */
 const ALT_ARROW = /^\u001b\u001b[[O]([CD])/;
 /** The beginning of a key sequence. */

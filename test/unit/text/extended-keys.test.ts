@@ -100,3 +100,8 @@ test("withPlainKeys › replaces extended keys in input, and leaves the rest as 
 test("withPlainKeys › replaces Alt+Enter, and the keypad in application mode", () => {
   expect(withPlainKeys(`a${ESC}\rb${ESC}Oq${ESC}OM${ESC}OA`)).toBe(`a\nb1\r${ESC}OA`);
 });
+
+test("withPlainKeys › removes control strings, which are replies of the terminal", () => {
+  const color = `${ESC}]11;rgb:0/0/0`;
+  expect(withPlainKeys(`a${color}${ESC}\\b${color}\u0007c${ESC}P>|x${ESC}\\d`)).toBe("abcd");
+});

@@ -362,6 +362,9 @@ test.each([
   ["a modifier of two digits", "\u001b[1;10A"],
   ["a window's size", "\u001b[8;24;80t"],
   ["a colour", "\u001b[38;5;208m"],
+  ["a terminal's background", "\u001b]11;rgb:0000/0000/0000\u001b\\"],
+  ["a terminal's name", "\u001bP>|tmux 3.5a\u001b\\"],
+  ["a link", "\u001b]8;;https://a.example\u0007"],
 ])("lineEditor › %s, an unknown sequence, adds no character, typed or pasted", (_, sequence) => {
   expect(type(`a${sequence}b\r`)).toEqual([line("ab")]);
   expect(type(`\u001b[200~a${sequence}b\u001b[201~\r`)).toEqual([line("ab")]);
