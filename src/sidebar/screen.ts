@@ -44,8 +44,8 @@ interface MouseReport {
   readonly action: string;
   readonly button?: string;
   readonly y: number;
-  /** Begins with the code of the button. */
-  readonly raw: readonly [number, ...unknown[]];
+  /** Begins with the code of the button. A change of the focus has none. */
+  readonly raw?: readonly [number, ...unknown[]];
 }
 
 const DEFAULT_COLOR = 0x1ff;
@@ -111,10 +111,10 @@ function gridScreen(screen: Widgets.Screen, input: KeyInput, options: ScreenOpti
       program.write(BRACKETED_PASTE_ON);
     },
     onMouse(listener) {
-      program.on("mouse", ({ action, button, y, raw: [code] }: MouseReport) => {
+      program.on("mouse", ({ action, button, y, raw }: MouseReport) => {
         if (action === "mousedown" && button === "left") listener("press", y);
         // blessed reports a wheel that turns to the left or right, too.
-        if ((code & 2) !== 0) return;
+        if (raw === undefined || (raw[0] & 2) !== 0) return;
         if (action === "wheelup") listener("wheel-up", y);
         if (action === "wheeldown") listener("wheel-down", y);
       });
