@@ -147,7 +147,8 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   /** Returns the output that draws these rows below the text. */
   const drawing = (next: LiveRows, text: string): string => {
     // After another width, the rows may have been wrapped: each of them is elsewhere.
-    const isSame = text === "" && next.rows.length === drawn.rows.length && width() === drawn.width;
+    const isAsWide = drawn.rows.length === 0 || width() === drawn.width;
+    const isSame = text === "" && next.rows.length === drawn.rows.length && isAsWide;
     const rows = next.rows.map((row, i) => (isSame && row === drawn.rows[i] ? "" : `${ERASE_ROW}${row}`));
     const parts = [toTop(), text === "" ? "" : `${ERASE_BELOW}${text}`, rows.join("\r\n")];
     // Erases rows that are gone; a region without rows leaves the cursor below the output.
