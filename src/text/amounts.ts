@@ -1,17 +1,11 @@
-import { withoutEnd } from "./line-ends.ts";
-
 /** The decimal places of each unit. */
 const PLACES: Readonly<Record<string, number>> = { "": 0, k: 3, m: 6 };
 
 /** Returns the number of tokens of `500000`, `500k` or `1.5M`; undefined for any other text, and for zero. */
 export function tokenAmount(text: string): number | undefined {
   const [, digits, unit = ""] = /^(\d{1,15}|\d{1,9}(?:\.\d{1,6})?(?=[kKmM]))([kKmM]?)$/.exec(text) ?? [];
-  if (digits === undefined) return undefined;
-  const [whole = "", fraction = ""] = digits.split(".");
-  const decimals = withoutEnd(fraction, "0");
-  const places = PLACES[unit.toLowerCase()] ?? 0;
-  // A product would be inexact: 2.01 times 1000 is not 2010.
-  const amount = decimals.length > places ? 0 : Number(`${whole}${decimals.padEnd(places, "0")}`);
+  // Not a product, which would be inexact: 2.01 * 1000 is not 2010.
+  const amount = Number(`${digits}e${PLACES[unit.toLowerCase()]}`);
   return Number.isSafeInteger(amount) && amount > 0 ? amount : undefined;
 }
 
