@@ -28,7 +28,7 @@ import { memberMessages } from "./recent-messages.ts";
 
 /** Maximum entries of a conversation that the log shows. */
 const ENTRIES = 400;
-/** Maximum rows of a conversation after the oldest ones were left out: at twice as many, so that the rows seldom move. */
+/** Rows of a conversation that are kept when it has more than twice as many: the shown rows seldom move. */
 const CONVERSATION_ROWS = 10_000;
 /** Maximum rows of a pane that the log shows. */
 const PANE_ROWS = 2_000;
