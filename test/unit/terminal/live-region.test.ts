@@ -179,6 +179,14 @@ test("liveRegion › draws an unchanged row again after the pane became narrower
   expect(out).toContain("\x1b[J");
 });
 
+test("liveRegion › erases nothing when it resumes without rows", () => {
+  const { pause, resume, writes } = region();
+  pause();
+  writes.length = 0;
+  resume();
+  expect(writes.join("")).not.toContain("\x1b[J");
+});
+
 test("liveRegion › erases only the rows that it drew when one of them has a link", () => {
   let out = "";
   const live = liveRegion({
