@@ -112,7 +112,7 @@ function follow(state: State, char: string): State | undefined {
 }
 
 /** Characters that terminals measure differently: parts of emoji, and the soft hyphen. */
-const UNEVEN = /[\u00ad\u200d\u20e3\ufe00-\ufe0f\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e0fff}]/gu;
+const UNEVEN = /\u00ad|[\u200d\u20e3\ufe00-\ufe0f\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e0fff}]/gu;
 const REGIONAL = /[\u{1f1e6}-\u{1f1ff}]/gu;
 export const REGIONAL_A = 0x1f1e6;
 
