@@ -554,8 +554,8 @@ describe("text from other sources in a pane cannot control the terminal", () => 
     expect(out).not.toMatch(/owned|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
   });
 
-  it("if it comes from a rule, whose control characters are shown as escapes", () => {
-    const request = { id: "1", call: "1", tool: "Bash", summary: "ls", change: [] };
+  test("if it comes from a rule, whose control characters are shown as escapes", () => {
+    const request = { id: "1", call: "1", tool: "Bash", summary: "ls", reason: "", change: [] };
     const out = pane((view) => view.permission({ ...request, rules: [evil] }));
     expect(out).toContain("\\u001b]0;owned");
     expect(out).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
