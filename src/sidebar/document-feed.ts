@@ -13,7 +13,8 @@ export class DocumentFeed {
   #source: Source | undefined;
   #document: OpenDocument | undefined;
   #width = 0;
-  #isReading = false;
+  /** The document that is being read. An earlier one may still be read, too; its content is dropped. */
+  #reading: OpenDocument | undefined;
   #isDue = false;
 
   constructor(events: Events) {
@@ -68,16 +69,17 @@ export class DocumentFeed {
 
   /** Reads the document; changes during a read lead to one more. */
   async #read(): Promise<void> {
+    const document = this.#document;
     this.#isDue = true;
-    if (this.#isReading) return;
-    this.#isReading = true;
+    if (this.#reading === document) return;
+    this.#reading = document;
     try {
-      while (this.#isDue) {
+      while (this.#isDue && this.#document === document) {
         this.#isDue = false;
         await this.#readOnce();
       }
     } finally {
-      this.#isReading = false;
+      if (this.#reading === document) this.#reading = undefined;
     }
   }
 

@@ -11,8 +11,6 @@ export type Source =
   | { readonly kind: "task"; readonly id: string }
   | { readonly kind: "teams" | "help" };
 
-export type DocumentKind = Source["kind"];
-
 export type Content =
   | { readonly kind: "request"; readonly request: RequestDetails }
   | { readonly kind: "diff"; readonly diff: MemberDiff }

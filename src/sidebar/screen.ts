@@ -39,6 +39,15 @@ interface Tput {
   ipaths: unknown[];
 }
 
+/** A mouse event of blessed. */
+interface MouseReport {
+  readonly action: string;
+  readonly button?: string;
+  readonly y: number;
+  /** Begins with the code of the button. A change of the focus has none. */
+  readonly raw?: readonly [number, ...unknown[]];
+}
+
 const DEFAULT_COLOR = 0x1ff;
 const BOLD = 1;
 const UNDERLINE = 2;
@@ -102,12 +111,15 @@ function gridScreen(screen: Widgets.Screen, input: KeyInput, options: ScreenOpti
       program.write(BRACKETED_PASTE_ON);
     },
     onMouse(listener) {
-      program.on("mouse", (event: { action: string; button?: string; y: number }) => {
-        if (event.action === "mousedown" && event.button === "left") listener("press", event.y);
-        if (event.action === "wheelup") listener("wheel-up", event.y);
-        if (event.action === "wheeldown") listener("wheel-down", event.y);
+      program.on("mouse", ({ action, button, y, raw }: MouseReport) => {
+        if (action === "mousedown" && button === "left") listener("press", y);
+        // blessed reports a wheel that turns to the left or right, too.
+        if (raw === undefined || (raw[0] & 2) !== 0) return;
+        if (action === "wheelup") listener("wheel-up", y);
+        if (action === "wheeldown") listener("wheel-down", y);
       });
-      program.setMouse({ vt200Mouse: true, cellMotion: true, sgrMouse: true }, true);
+      // No cell motion: blessed reports each step of a drag as a press.
+      program.setMouse({ vt200Mouse: true, sgrMouse: true }, true);
     },
     onResize(listener) {
       // blessed's own listener runs first, so its buffers have the new size already.

@@ -65,7 +65,8 @@ export function taskRows(task: SidebarTask, data: SidebarData, selected: boolean
   const indent = INDENT + digits + 1 + (marks.length === 0 ? 0 : MARKS_WIDTH);
   const room = width - indent - (owner.length > 0 ? displayWidth(owner[0]?.text ?? "") + 1 : 0);
   const [first = "", ...rest] = wrap(task.subject, Math.max(8, room), 3);
-  const waits = state === "blocked" ? `after ${task.blockedBy.map((id) => `#${id}`).join(" ")}` : look.word;
+  const waits =
+    state === "blocked" ? gridText(`after ${task.blockedBy.map((id) => `#${id}`).join(" ")}`) : look.word;
   const proof = proofWords(task);
   const below = [
     ...rest.map((row) => span(row)),

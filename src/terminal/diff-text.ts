@@ -3,6 +3,7 @@ import type { AgentDiff } from "../operations/landing/read-diffs.ts";
 import { displayWidth } from "../text/cell-width.ts";
 import { textStart } from "../text/characters/cut-text.ts";
 import { diffRows } from "../text/diff/diff-rows.ts";
+import { filePatches } from "../text/diff/file-patches.ts";
 import { type Style, styled, TONE } from "../text/style.ts";
 import { revealHidden } from "../text/terminal-text.ts";
 import { line, type Output } from "./output.ts";
@@ -88,22 +89,16 @@ function sum(counts: readonly (number | null)[]): number {
 }
 
 /** Lines of git about a file that its name and figures already show. */
-const KNOWN_HEADERS = /^(?:index |--- |\+\+\+ |diff --git |new file mode 100644$|deleted file mode )/;
+const KNOWN_HEADERS = /^(?:index |--- |\+\+\+ |new file mode 100644$|deleted file mode )/;
 
 /** Returns the changes of each file below its name, as a person reads them. */
 function changes(
   { files, patch }: Pick<AgentDiff, "files" | "patch">,
   { colors, columns = Number.POSITIVE_INFINITY, ascii = false }: Omit<DiffTextOptions, "stat">,
 ): string {
-  const parts = patch
-    .replace(/\n$/, "")
-    .split(/^(?=diff --git )/m)
-    .map((part) => part.replace(/\n$/, "").split("\n"));
-  return parts
-    .map((rows, i) => {
+  return filePatches(patch.replace(/\n$/, "").split("\n"))
+    .map(({ header, hunks }, i) => {
       const file = files[i];
-      const start = rows.findIndex((row) => row.startsWith("@@"));
-      const [header, hunks] = start === -1 ? [rows, []] : [rows.slice(0, start), rows.slice(start)];
       const name = file === undefined ? "" : `${LETTERS[file.status]} ${oneLine(file.path)}`;
       const title = colors ? styled(name, ["bold"]) : name;
       const rest = header.filter((row) => !KNOWN_HEADERS.test(row)).map(oneLine);

@@ -1,9 +1,11 @@
-const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1_000, m: 1_000_000 };
+/** The decimal places of each unit. */
+const PLACES: Readonly<Record<string, number>> = { "": 0, k: 3, m: 6 };
 
 /** Returns the number of tokens of `500000`, `500k` or `1.5M`; undefined for any other text, and for zero. */
 export function tokenAmount(text: string): number | undefined {
   const [, digits, unit = ""] = /^(\d{1,15}|\d{1,9}(?:\.\d{1,6})?(?=[kKmM]))([kKmM]?)$/.exec(text) ?? [];
-  const amount = Number(digits) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
+  // Not a product, which would be inexact: 2.01 * 1000 is not 2010.
+  const amount = Number(`${digits}e${PLACES[unit.toLowerCase()]}`);
   return Number.isSafeInteger(amount) && amount > 0 ? amount : undefined;
 }
 

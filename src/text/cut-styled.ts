@@ -8,7 +8,7 @@ const SEQUENCE = /(\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\)/;
 export function cutStyled(row: string, width: number): string {
   // The parts with odd indexes are styles and links.
   const parts = row.split(SEQUENCE);
-  if (cellsOf(row) <= width) return row;
+  if (styledWidth(row) <= width) return row;
   let room = width;
   let out = "";
   for (const [i, part] of parts.entries()) {
@@ -25,12 +25,13 @@ export function cutStyled(row: string, width: number): string {
  * continue in the next part.
  */
 export function wrapStyled(row: string, width: number): readonly string[] {
-  if (cellsOf(row) <= width) return [row];
-  const flow = wordFlow(() => width, cellsOf);
+  if (styledWidth(row) <= width) return [row];
+  const flow = wordFlow(() => width, styledWidth);
   return `${flow.push(row)}${flow.end()}`.split("\n");
 }
 
-function cellsOf(row: string): number {
+/** Returns the cells that a row takes; its styles and links take none. */
+export function styledWidth(row: string): number {
   const texts = row.split(SEQUENCE).filter((_, i) => i % 2 === 0);
   return displayWidth(texts.join(""));
 }

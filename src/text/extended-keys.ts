@@ -22,6 +22,10 @@ const CSI_U = /^\u001b\[(\d+)(?::(\d*))?(?::(\d*))?(?:;(\d*)(?::(\d+))?(?:;([\d:
 const MODIFY_OTHER = /^\u001b\[27;(\d+);(\d+)~$/;
 /** A cursor or editing key: `CSI 1 ; modifiers letter` or `CSI number ; modifiers ~`. */
 const CURSOR = /^\u001b\[(\d+);(\d+)(?::(\d+))?([A-H~])$/;
+/** A key of the keypad in application mode, which blessed switches on: `SS3 letter`, 0x40 after the character of the key. */
+const APPLICATION_KEYPAD = /^\u001bO([Mj-y])$/;
+/** A control string, such as a terminal's reply about its colours: `OSC … BEL` or `DCS … ST`. */
+const CONTROL_STRING = /^\u001b[\]P_^X]/;
 /** An event of a released key. */
 const RELEASED = "3";
 
@@ -46,6 +50,9 @@ interface Key {
  * @returns empty if there is no such key; undefined if the sequence is not an extended key
  */
 export function plainKey(sequence: string): string | undefined {
+  const keypad = APPLICATION_KEYPAD.exec(sequence)?.[1];
+  if (keypad !== undefined) return String.fromCharCode(keypad.charCodeAt(0) - 0x40);
+  if (CONTROL_STRING.test(sequence)) return "";
   const [isCursor, number = "", bits, cursorEvent, end = ""] = CURSOR.exec(sequence) ?? [];
   // Not a cursor key: the form of modifyOtherKeys has a number that no cursor key has.
   const [isOther, otherBits, otherCode] = MODIFY_OTHER.exec(sequence) ?? [];
@@ -60,11 +67,13 @@ export function plainKey(sequence: string): string | undefined {
   });
 }
 
-/** Replaces the extended keys in terminal input by plain ones; a line feed adds a line. */
+const KEYS = /\u001b(?:\[[\d;:]*[A-H~u]|O[Mj-y]|\r|[\]P_^X][ -~]{0,256}(?:\u0007|\u001b\\))/g;
+
+/** Replaces the extended keys in terminal input, and Alt+Enter, by plain ones; a line feed adds a line. Removes control strings. */
 export function withPlainKeys(input: string): string {
-  return input.replace(/\u001b\[[\d;:]*[A-H~u]/g, (sequence) => {
-    const plain = plainKey(sequence);
-    return plain === NEWLINE ? "\n" : (plain ?? sequence);
+  return input.replace(KEYS, (sequence) => {
+    const plain = plainKey(sequence) ?? sequence;
+    return plain === NEWLINE ? "\n" : plain;
   });
 }
 

@@ -67,7 +67,8 @@ function escaped(char: string): string {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
 }
 
-const PLAIN = /^[\x20-\x7e\n\t]*$/;
+/** Text that the stripper keeps as it is. Without this, each of its characters takes several patterns. */
+const PLAIN = /^[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]*$/;
 const UNSAFE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
 /** The part of {@link UNSAFE} and {@link LINE_END} that JSON permits in a string. */
 const RAW_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
@@ -110,13 +111,15 @@ function follow(state: State, char: string): State | undefined {
   return STEPS[state].find(([pattern]) => pattern.test(char))?.[1];
 }
 
-const EMOJI_PARTS = /[\u200d\u20e3\ufe00-\ufe0f\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e0fff}]/gu;
+/** Characters that terminals measure differently: parts of emoji, and the soft hyphen. */
+const UNEVEN = /\u00ad|[\u200d\u20e3\ufe00-\ufe0f\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e0fff}]/gu;
 const REGIONAL = /[\u{1f1e6}-\u{1f1ff}]/gu;
 export const REGIONAL_A = 0x1f1e6;
 
 /**
  * Returns one line for a grid of cells, without control characters and with single spaces. Emoji get the form that all
- * versions of tmux measure alike: no variation selectors, joiners or skin tones; a flag becomes its two letters.
+ * versions of tmux measure alike: no variation selectors, joiners or skin tones; a flag becomes its two letters. A soft hyphen
+ * is left out, too.
  */
 export function gridText(text: string): string {
   if (/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(text)) return text;
@@ -128,7 +131,7 @@ export function gridRow(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return stripControls(text)
     .normalize("NFC")
-    .replace(EMOJI_PARTS, "")
+    .replace(UNEVEN, "")
     .replace(REGIONAL, (letter) =>
       String.fromCharCode(65 + (letter.codePointAt(0) ?? REGIONAL_A) - REGIONAL_A),
     )

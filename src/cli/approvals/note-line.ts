@@ -1,3 +1,4 @@
+import { restoreDraft } from "../../terminal/input/drafts.ts";
 import { lineEditor } from "../../terminal/input/line-editor.ts";
 import type { EditedLine } from "../../terminal/input/typed.ts";
 
@@ -25,7 +26,7 @@ export class NoteLine {
     this.#isOpen = true;
     const { text } = this;
     this.#editor.clear();
-    if (text !== "") this.#editor.push(text.replaceAll("\n", "\u001b\r"));
+    if (text !== "") restoreDraft(this.#editor, { line: text, begun: 0 });
   }
 
   clear(): void {

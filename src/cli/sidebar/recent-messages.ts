@@ -13,19 +13,29 @@ const HISTORY_BYTES = 1024 * 1024;
 
 /** Returns the newest messages of a team, oldest first. The cost does not depend on the length of the journal. */
 export function recentMessages(ref: TeamRef, count: number): MessageLine[] {
-  const messages = readCached(ref, ref.paths.journal, () => lastMessages(ref, TAIL_BYTES));
+  const { journal } = ref.paths;
+  const messages = readCached(ref, journal, () => messagesIn(readTail(journal, TAIL_BYTES)));
   return messages?.slice(-count) ?? [];
 }
 
-/** Returns the newest messages from and to a member, oldest first. */
-export function memberMessages(ref: TeamRef, name: string): MessageLine[] {
-  return lastMessages(ref, HISTORY_BYTES).filter(
-    ({ from, to }) => sameName(from, name) || sameName(to, name),
-  );
+/**
+ * Returns a function that returns the newest messages from and to a member, oldest first. It returns the same list until the journal
+ * has changed.
+ */
+export function memberMessages({ paths }: TeamRef, name: string): () => readonly MessageLine[] {
+  let known: { readonly text: string | undefined; readonly messages: readonly MessageLine[] } | undefined;
+  return () => {
+    const text = readTail(paths.journal, HISTORY_BYTES);
+    if (known === undefined || known.text !== text) {
+      const messages = messagesIn(text).filter(({ from, to }) => sameName(from, name) || sameName(to, name));
+      known = { text, messages };
+    }
+    return known.messages;
+  };
 }
 
-function lastMessages({ paths }: TeamRef, bytes: number): MessageLine[] {
-  return (readTail(paths.journal, bytes)?.split("\n") ?? []).flatMap(parseMessage);
+function messagesIn(journal: string | undefined): MessageLine[] {
+  return (journal?.split("\n") ?? []).flatMap(parseMessage);
 }
 
 const parseLine = parseJsonLine(journalForm);

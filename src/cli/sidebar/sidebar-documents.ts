@@ -29,6 +29,8 @@ import { memberMessages } from "./recent-messages.ts";
 
 /** Maximum entries of a conversation that the log shows. */
 const ENTRIES = 400;
+/** Rows of a conversation that are kept when it has more than twice as many: the shown rows seldom move. */
+const CONVERSATION_ROWS = 10_000;
 /** Maximum rows of a pane that the log shows. */
 const PANE_ROWS = 2_000;
 
@@ -48,11 +50,7 @@ export async function openDocument(
         return { kind: "diff", diff: await readDiff(ctx, source.member) };
       });
     case "messages":
-      return {
-        read: () => ({ kind: "messages", messages: memberMessages(ref, source.member), own: ctx.actor }),
-        renews: "with-data",
-        close: () => undefined,
-      };
+      return openMessages(ctx, source.member);
     case "task":
       return openTask(ref, source.id);
     case "log":
@@ -74,6 +72,17 @@ function once(read: () => Content | Promise<Content>): OpenDocument {
     renews: "never",
     close: () => undefined,
   };
+}
+
+function openMessages({ ref, actor: own }: OperationContext, member: string): OpenDocument {
+  const readMessages = memberMessages(ref, member);
+  let known: Extract<Content, { kind: "messages" }> | undefined;
+  const read = (): Content => {
+    const messages = readMessages();
+    if (known === undefined || known.messages !== messages) known = { kind: "messages", messages, own };
+    return known;
+  };
+  return { read, renews: "with-data", close: () => undefined };
 }
 
 async function wholeRequest({ ref }: OperationContext, id: string): Promise<Content> {
@@ -139,7 +148,7 @@ function conversation(
   plain: boolean,
 ): OpenDocument {
   const start = startOfLastLines(transcript, ENTRIES);
-  const older = start > 0 ? [`… older entries: teams logs ${memberWord(ref, name, env)} --all`] : [];
+  const older = `… older entries: teams logs ${memberWord(ref, name, env)} --all`;
   let shown: { readonly width: number; readonly poll: () => Content } | undefined;
   const renderer = (width: number): NonNullable<typeof shown> => {
     let text = "";
@@ -157,13 +166,18 @@ function conversation(
     });
     const show = conversationLog(view);
     const feed = openLineFeed(transcript, parseJsonLine(transcriptLine), { from: start });
-    let content: Content = { kind: "log", rows: older };
+    let rows: readonly string[] = start > 0 ? [older] : [];
+    let content: Content = { kind: "log", rows };
     return {
       width,
       poll: () => {
         const lines = feed.poll();
         show(lines);
-        if (lines.length > 0) content = { kind: "log", rows: [...older, ...text.trimEnd().split("\n")] };
+        if (text === "") return content;
+        rows = [...rows, ...text.trimEnd().split("\n")];
+        text = "";
+        if (rows.length > 2 * CONVERSATION_ROWS) rows = [older, ...rows.slice(-CONVERSATION_ROWS)];
+        content = { kind: "log", rows };
         return content;
       },
     };

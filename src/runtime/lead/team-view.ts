@@ -234,7 +234,7 @@ function tasksFrame({ tasks, team }: ViewFacts, canvas: Canvas): string[] {
     const { sign, tone } = TASK_LOOKS[taskState(task, tasks)];
     const owner = task.owner === undefined ? "" : ` · ${gridText(task.owner)}`;
     const open = task.status === "pending" ? task.blockedBy.filter((id) => !completed.has(id)) : [];
-    const blocked = open.length === 0 ? "" : ` · after ${open.map((id) => `#${id}`).join(" ")}`;
+    const blocked = open.length === 0 ? "" : ` · after ${gridText(open.map((id) => `#${id}`).join(" "))}`;
     const id = `#${task.id}`.padStart(4);
     return `${styleText(tone, sign)} ${styleText(TONE.quiet, id)} ${cutToWidth(`${gridText(task.subject)}${owner}${blocked}`, width - 8)}`;
   });

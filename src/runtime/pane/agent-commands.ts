@@ -96,10 +96,14 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
           view.note("the conversation is empty: there is nothing to compact");
           return;
         }
-        const failed = await agent.compact(focus, signal);
-        if (failed?.outcome === "interrupted") view.note("interrupted: the conversation is unchanged");
-        else if (failed !== undefined) view.error(`${failed.failure} The conversation is unchanged.`);
-        view.idle();
+        try {
+          const failed = await agent.compact(focus, signal);
+          if (failed?.outcome === "interrupted") view.note("interrupted: the conversation is unchanged");
+          else if (failed !== undefined) view.error(`${failed.failure} The conversation is unchanged.`);
+        } finally {
+          // Ends the shown activity, also if the summary could not be saved.
+          view.idle();
+        }
       });
     },
     clear() {

@@ -3,6 +3,7 @@ import { displayWidth } from "../../text/cell-width.ts";
 import { textStart } from "../../text/characters/cut-text.ts";
 import type { DiffLine } from "../../text/diff/diff-line.ts";
 import { diffLineRows } from "../../text/diff/diff-rows.ts";
+import { filePatches } from "../../text/diff/file-patches.ts";
 import { shortPath } from "../../text/short-path.ts";
 import { TONE } from "../../text/style.ts";
 import { gridRow } from "../../text/terminal-text.ts";
@@ -37,8 +38,8 @@ export function diffDocument(
   const shared =
     diff.sharedWith.length === 0 ? [] : wrap(`also work of ${diff.sharedWith.join(", ")}`, width, 2);
   const all = diff.patch.replace(/\n$/, "").split("\n");
-  const parts = partsOf(all.slice(0, MAX_LINES));
-  const files = diff.files.flatMap((file, i) => fileRows(file, parts[i] ?? [], comments, width));
+  const patches = filePatches(all.slice(0, MAX_LINES));
+  const files = diff.files.flatMap((file, i) => fileRows(file, patches[i]?.hunks ?? [], comments, width));
   const more = all.length - MAX_LINES;
   return [
     ...shared.map((text) => row([span(text, { fg: TONE.quiet })])),
@@ -52,19 +53,6 @@ export function diffFigures({ files }: MemberDiff): { readonly added: number; re
   const sum = (of: (file: FileDiff) => number | null): number =>
     files.reduce((total, file) => total + (of(file) ?? 0), 0);
   return { added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
-}
-
-/** Splits a patch into its files: each line of a change has a sign, so none can look like the first line of a file. */
-function partsOf(lines: readonly string[]): string[][] {
-  const parts: string[][] = [];
-  for (const line of lines) {
-    if (line.startsWith("diff --git ")) parts.push([]);
-    else parts.at(-1)?.push(line);
-  }
-  return parts.map((part) => {
-    const start = part.findIndex((line) => line.startsWith("@@ "));
-    return start < 0 ? [] : part.slice(start).map((line) => line.replace(/\r$/, ""));
-  });
 }
 
 function fileRows(
@@ -86,8 +74,9 @@ function fileRows(
   return [{ ...row(fileHeading(file, width)), isFile: true }, ...body, ...nothing, row([])];
 }
 
-function nothingShown({ added, status }: FileDiff): string {
+function nothingShown({ added, removed, status }: FileDiff): string {
   if (added === null) return "a binary file";
+  if (added > 0 || (removed ?? 0) > 0) return "not shown here; see teams diff";
   return status === "renamed" || status === "copied" ? "the same content" : "no changed lines";
 }
 

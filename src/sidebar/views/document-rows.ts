@@ -25,12 +25,17 @@ export function documentRows({ content }: Reader, scene: Scene): readonly Reader
   const isSame =
     before?.width === scene.width &&
     before.comments === scene.comments &&
-    // Only messages have the colours of the team's members.
-    (content.kind !== "messages" || before.data === scene.data);
+    (content.kind !== "messages" || looksOf(before.data) === looksOf(scene.data));
   if (before !== undefined && isSame) return before.rows;
   const rows = rowsOf(content, scene);
   known.set(content, { ...scene, rows });
   return rows;
+}
+
+/** Returns the part of the data that changes the rows of messages: the colours of the members, and the day. */
+function looksOf({ status, now }: SidebarData): string {
+  const colors = status.members.map(({ name, color }) => [name, color]);
+  return JSON.stringify([colors, now === undefined ? "" : new Date(now).toDateString()]);
 }
 
 function rowsOf(content: Content, { data, comments, width }: Scene): readonly ReaderRow[] {

@@ -30,7 +30,7 @@ export interface HistoryWalk {
   edited(): void;
 }
 
-/** @param history read again for each key, because other panes add to it */
+/** @param history returns undefined until the editor is connected to one */
 export function historyWalk(history: () => History | undefined): HistoryWalk {
   /** Index of the shown line, counted from the newest; undefined for the typed one. */
   let recalled: number | undefined;
@@ -40,7 +40,12 @@ export function historyWalk(history: () => History | undefined): HistoryWalk {
   let before: SearchedFrom = { text: "", cursor: 0 };
   /** Index of the line that the search has found last. */
   let found: number | undefined;
-  const entries = (): readonly string[] => history()?.entries() ?? [];
+  /** The lines when the walk or the search began: other panes add to the history, and the indexes must not move. */
+  let kept: readonly string[] = [];
+  const entries = (): readonly string[] => {
+    if (recalled === undefined && search === undefined) kept = history()?.entries() ?? [];
+    return kept;
+  };
   const findFrom = (query: string, from: number): string | undefined => {
     const lines = entries();
     const at = query === "" ? -1 : lines.findLastIndex((line, i) => i <= from && line.includes(query));

@@ -1,3 +1,4 @@
+import { fileSize } from "../../os/files/fs.ts";
 import { appendLines, linesBackwards } from "../../os/files/lines.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 
@@ -14,40 +15,37 @@ const MAX_BYTES = 512 * 1024;
 
 /**
  * Keeps a history in a private file that all panes append to, one JSON string for each line. A line that begins with a
- * space is not kept, as in shells, and secrets of the environment are redacted. The file is first read when the person asks for an earlier line.
+ * space is not kept, as in shells, and secrets of the environment are redacted. The file is read only for an earlier line, and again
+ * once it has grown.
  * @param problem reports once that the file cannot be written or read; this process then remembers its own lines
  */
 export function fileHistory(path: string, problem: (error: unknown) => void): History {
-  let lines: string[] | undefined;
+  /** The lines of the file when it had this size. */
+  let known: { readonly size: number; readonly lines: readonly string[] } | undefined;
+  let own: readonly string[] = [];
   let isBroken = false;
-  const guarded = <T>(work: () => T, fallback: T): T => {
-    if (isBroken) return fallback;
+  const guarded = <T>(work: () => T): T | undefined => {
+    if (isBroken) return undefined;
     try {
       return work();
     } catch (error) {
       isBroken = true;
       problem(error);
-      return fallback;
+      return undefined;
     }
   };
-  const remember = (line: string): void => {
-    lines = [...(lines ?? []).filter((other) => other !== line), line].slice(-MAX_ENTRIES);
+  const newest = (): readonly string[] => {
+    const size = fileSize(path) ?? 0;
+    if (known?.size !== size) known = { size, lines: read(path) };
+    return known.lines;
   };
-  const added: string[] = [];
   return {
-    entries() {
-      if (lines === undefined) {
-        lines = guarded(() => read(path), []);
-        for (const line of added) remember(line);
-      }
-      return lines ?? [];
-    },
+    entries: () => guarded(newest) ?? [...(known?.lines ?? []).filter((line) => !own.includes(line)), ...own],
     add(typed) {
       if (/^\s/.test(typed)) return;
       const line = redactText(typed, ownSecrets());
-      if (lines === undefined) added.push(line);
-      else remember(line);
-      guarded(() => void appendLines(path, `${JSON.stringify(line)}\n`, false), undefined);
+      own = [...own.filter((other) => other !== line), line].slice(-MAX_ENTRIES);
+      guarded(() => appendLines(path, `${JSON.stringify(line)}\n`, false));
     },
   };
 }

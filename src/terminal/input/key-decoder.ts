@@ -40,7 +40,7 @@ export type Pressed =
   | { readonly kind: "enter" | "escape" | "shift-tab" | "end-of-input" };
 
 export interface KeyDecoder {
-  /** Decodes terminal input. An escape at its end may begin a key sequence and is held. */
+  /** Decodes terminal input. An escape at its end may begin a key sequence and is held. Pasted text comes in one piece. */
   push(text: string): readonly Pressed[];
   /** Whether an escape is held that may be the Esc key: call {@link settle} if no input follows soon. */
   readonly isPending: boolean;
@@ -80,6 +80,16 @@ const CONTROLS: Readonly<Record<string, Pressed>> = {
   "\u001a": { kind: "signal", signal: "SIGTSTP" },
   "\u001c": { kind: "signal", signal: "SIGQUIT" },
   "\u007f": edit("erase"),
+};
+
+const pasted = (text: string): Pressed => ({ kind: "text", text, pasted: true });
+
+/** The control characters that a paste keeps. Its lines form one message, which a typed Enter sends. */
+const PASTED: Readonly<Record<string, Pressed>> = {
+  "\t": pasted("\t"),
+  "\n": pasted("\n"),
+  "\r": pasted("\n"),
+  "\r\n": pasted("\n"),
 };
 
 /** Sequences of xterm, and those of rxvt and of the Linux console where they differ. */
@@ -135,8 +145,8 @@ const WITH_ALT: Readonly<Record<string, Pressed>> = {
 
 /** Text without a key in it. */
 const PLAIN = /^[^\u0000-\u001f\u007f]+/;
-/** A complete key sequence: CSI (`ESC [ … letter`) or SS3 (`ESC O letter`). */
-const KEY_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
+/** A complete key sequence, CSI (`ESC [ … letter`) or SS3 (`ESC O letter`), or a control string, which is not a key. */
+const KEY_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[\]P_^X][ -~]{0,256}(?:\u0007|\u001b\\))/;
 /** Left or Right with Alt, from terminals that send an escape before the sequence of the key. */
 const ALT_ARROW = /^\u001b\u001b[[O]([CD])/;
 /** The beginning of a key sequence. */
@@ -146,12 +156,9 @@ const PARTIAL_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*|O)?$/;
 export function keyDecoder(): KeyDecoder {
   let held = "";
   let pasting = false;
-  const charKey = (char: string): Pressed[] => {
-    // Pasted lines form one message, which a typed Enter sends.
-    if (pasting && (char === "\r" || char === "\n")) return [{ kind: "text", text: "\n", pasted: true }];
-    const control = pasting ? undefined : CONTROLS[char];
-    if (control !== undefined) return [control];
-    return isControl(char) ? [] : [{ kind: "text", text: char, pasted: pasting }];
+  const controlKey = (char: string): readonly Pressed[] => {
+    const key = pasting ? PASTED[char] : CONTROLS[char];
+    return key === undefined ? [] : [key];
   };
   const sequenceKey = (sequence: string): Pressed[] => {
     if (sequence === PASTE_START || sequence === PASTE_END) {
@@ -183,24 +190,25 @@ export function keyDecoder(): KeyDecoder {
       while (rest !== "") {
         const plain = PLAIN.exec(rest)?.[0];
         if (plain !== undefined) {
-          keys.push({ kind: "text", text: plain, pasted: pasting });
+          append(keys, [{ kind: "text", text: plain, pasted: pasting }]);
           rest = rest.slice(plain.length);
-        } else if (!rest.startsWith("\u001b")) {
-          keys.push(...charKey(rest.charAt(0)));
-          rest = rest.slice(1);
-        } else if (PARTIAL_SEQUENCE.test(rest)) {
+        } else if (PARTIAL_SEQUENCE.test(rest) || (pasting && rest === "\r")) {
           held = rest;
           rest = "";
-        } else {
+        } else if (rest.startsWith("\u001b")) {
           const { pressed, length } = afterEscape(rest);
-          keys.push(...pressed);
+          append(keys, pressed);
           rest = rest.slice(length);
+        } else {
+          const char = pasting && rest.startsWith("\r\n") ? "\r\n" : rest.charAt(0);
+          append(keys, controlKey(char));
+          rest = rest.slice(char.length);
         }
       }
       return keys;
     },
     get isPending() {
-      // In a paste, a held escape begins the end marker, however late the rest arrives.
+      // In a paste, the held input begins the end marker or a line end, however late the rest arrives.
       return held !== "" && !pasting;
     },
     settle() {
@@ -210,6 +218,16 @@ export function keyDecoder(): KeyDecoder {
       return was === "" ? [] : [{ kind: "escape" }];
     },
   };
+}
+
+/** Appends decoded keys. Joins pasted text: the editor looks at the whole line for each piece of it. */
+function append(keys: Pressed[], more: readonly Pressed[]): void {
+  for (const key of more) {
+    const last = keys.at(-1);
+    if (key.kind === "text" && key.pasted && last?.kind === "text" && last.pasted)
+      keys[keys.length - 1] = { ...last, text: last.text + key.text };
+    else keys.push(key);
+  }
 }
 
 /** Decodes a key of a terminal that reports every modifier; empty for any other sequence. */

@@ -1,6 +1,6 @@
 import { after, steadyNow } from "../../os/clock.ts";
 import { asciiRow } from "../../text/ascii.ts";
-import { displayWidth } from "../../text/cell-width.ts";
+import { styledWidth } from "../../text/cut-styled.ts";
 import { styler } from "../../text/style.ts";
 import { type LineEditor, lineEditor } from "../input/line-editor.ts";
 import { type LiveRows, liveRows, PROMPT } from "./live-rows.ts";
@@ -101,8 +101,8 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   let prompt = PROMPT;
   let hasInput = false;
   let isPaused = false;
-  /** The drawn rows, and the cursor's place among them. */
-  let drawn: Omit<LiveRows, "fits"> = EMPTY;
+  /** The drawn rows, the cursor's place among them, and the columns of the terminal. */
+  let drawn: Omit<LiveRows, "fits"> & { readonly width: number } = EMPTY;
   /** When progress may be drawn again, in milliseconds of the steady clock. */
   let nextFrame = 0;
   let cancelFrame: (() => void) | undefined;
@@ -113,7 +113,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     const now = width();
     const above = drawn.rows
       .slice(0, drawn.row)
-      .reduce((sum, row) => sum + Math.max(1, Math.ceil(cellsOf(row) / now)), 0);
+      .reduce((sum, row) => sum + Math.max(1, Math.ceil(styledWidth(row) / now)), 0);
     return `${up(above + Math.floor(drawn.column / (now + 1)))}\r`;
   };
   /** Text in progress as it was rendered last. */
@@ -146,7 +146,9 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   };
   /** Returns the output that draws these rows below the text. */
   const drawing = (next: LiveRows, text: string): string => {
-    const isSame = text === "" && next.rows.length === drawn.rows.length;
+    // After another width, the rows may have been wrapped: each of them is elsewhere.
+    const isAsWide = drawn.rows.length === 0 || width() === drawn.width;
+    const isSame = text === "" && next.rows.length === drawn.rows.length && isAsWide;
     const rows = next.rows.map((row, i) => (isSame && row === drawn.rows[i] ? "" : `${ERASE_ROW}${row}`));
     const parts = [toTop(), text === "" ? "" : `${ERASE_BELOW}${text}`, rows.join("\r\n")];
     // Erases rows that are gone; a region without rows leaves the cursor below the output.
@@ -187,7 +189,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     const text = takePending();
     hasOutput ||= text !== "";
     const shown = drawing(next, text);
-    drawn = next;
+    drawn = { ...next, width: width() };
     out(shown);
   };
   const drawSoon = (): void => {
@@ -285,7 +287,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   };
 }
 
-const EMPTY = { rows: [], row: 0, column: 0 } as const;
+const EMPTY = { rows: [], row: 0, column: 0, width: 0 } as const;
 
 function up(rows: number): string {
   return rows > 0 ? `\x1b[${rows}A` : "";
@@ -293,8 +295,4 @@ function up(rows: number): string {
 
 function right(columns: number): string {
   return columns > 0 ? `\x1b[${columns}C` : "";
-}
-
-function cellsOf(row: string): number {
-  return displayWidth(row.replace(/\x1b\[[0-9;]*m/g, ""));
 }

@@ -5,7 +5,7 @@ import { joinedLines } from "../../text/line-ends.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { shortRule, shortSummary } from "../../text/short-call.ts";
 import { TONE } from "../../text/style.ts";
-import { asciiText, gridText } from "../../text/terminal-text.ts";
+import { asciiText, gridText, revealHidden } from "../../text/terminal-text.ts";
 import { brokenRows } from "../../text/word-wrap.ts";
 import type { PermissionPrompt } from "../../worker/view.ts";
 import { firstRows, type PaneWriter, rowsOf } from "./pane-writer.ts";
@@ -222,9 +222,9 @@ function mainRows(
   return [...shown, `… ${all.length - shown.length} more lines`];
 }
 
-/** Returns rules in one line, safe to print. */
+/** Returns rules in one line, safe to print, with escapes for hidden characters in the name of a file. */
 function rulesText(rules: readonly string[], cwd: string | undefined): string {
-  return gridText(rules.map((rule) => shortRule(rule, cwd)).join(", "));
+  return gridText(revealHidden(rules.map((rule) => shortRule(rule, cwd)).join(", ")));
 }
 
 /** Breaks a path after its slashes, so that a name stays whole if it fits into a row. */

@@ -37,22 +37,20 @@ export function resultWriter(pane: PaneWriter): ResultWriter {
     shown = undefined;
   };
   const hint = pane.live === undefined ? "" : " · ctrl+o";
-  const put = (rows: readonly string[], style: number): void => {
-    for (const [i, row] of rows.entries()) {
-      const sign = i === 0 ? "  ⎿ " : "    ";
-      pane.row(pane.styleText(style, `${sign}${cutToWidth(row, pane.width() - 5)}`));
-    }
-  };
   const quietRows = (text: string) => (width: number) =>
     rowsOf(narrowNumbers(text), width).map((row) => pane.styleText(TONE.quiet, row));
   return {
     write(text, title, isError) {
       const rows = rowsOf(narrowNumbers(text), Number.POSITIVE_INFINITY);
       const excerpt = headAndTail(rows, pane.resultRows, hint);
+      const cut = excerpt.map((row) => cutToWidth(row, pane.width() - 5));
+      const isRowCut = cut.some((row, i) => row !== excerpt[i]);
       // The row of the call cuts a long title.
-      const isCut = excerpt !== rows || displayWidth(title) > pane.width() - 2;
+      const isCut = excerpt !== rows || isRowCut || displayWidth(title) > pane.width() - 2;
       if (isCut) remember({ title, rows: quietRows(text) });
-      put(excerpt, isError ? TONE.bad : TONE.quiet);
+      const style = isError ? TONE.bad : TONE.quiet;
+      for (const [i, row] of cut.entries())
+        pane.row(pane.styleText(style, `${i === 0 ? "  ⎿ " : "    "}${row}`));
     },
     change(lines, title) {
       const whole = (width: number): string[] => diffRows(lines, { width, plain: pane.plain });
@@ -100,7 +98,7 @@ function narrowNumbers(text: string): string {
 }
 
 /** Returns the first and the last rows, with the number of hidden rows between them; the rows themselves if they fit. */
-export function headAndTail(rows: readonly string[], limit: number, hint = ""): readonly string[] {
+function headAndTail(rows: readonly string[], limit: number, hint: string): readonly string[] {
   // A row with “1 more line” would take the place of that line.
   if (rows.length <= limit + 1) return rows;
   const head = Math.ceil(limit / 2);

@@ -1,10 +1,9 @@
 import { borderAfter, borderBefore, graphemes } from "./graphemes.ts";
 
-/** Returns the start of the word before an index. */
+/** Returns the start of the word before an index, or of the text. */
 function wordStart(text: string, at: number): number {
   let start = at;
   while (start > 0 && /\s/.test(text.charAt(start - 1))) start -= 1;
-  if (start === 0) return at;
   while (start > 0 && /\S/.test(text.charAt(start - 1))) start -= 1;
   return start;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pace } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SidebarData } from "../../../src/sidebar/data.ts";
-import type { Content, DocumentKind } from "../../../src/sidebar/documents.ts";
+import type { Content } from "../../../src/sidebar/documents.ts";
 import { displayWidth } from "../../../src/text/cell-width.ts";
 import { gridText } from "../../../src/text/terminal-text.ts";
 import { bundleProgram } from "../../support/processes/bundle-program.ts";
@@ -24,7 +24,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** The team's data, and the documents that its sidebar can open. */
 interface HarnessData extends SidebarData {
-  readonly documents?: Partial<Record<DocumentKind, Content>>;
+  readonly documents?: Partial<Record<Content["kind"], Content>>;
 }
 
 const plan = Array.from({ length: 60 }, (_, i) => `- step ${i + 1}`).join("\n");
@@ -223,7 +223,9 @@ describe("sidebar in a pane", () => {
   });
 
   test("selects a member on a click, and focuses its pane on a second click", async () => {
-    const { keys, rows, sees, log } = await openSidebar();
+    const { keys, rows, sees, pane, log } = await openSidebar();
+    // A click during which the mouse moves must not count as two.
+    expect(pane("#{mouse_standard_flag} #{mouse_button_flag} #{mouse_all_flag}")).toBe("1 0 0");
     const row = rows().findIndex((text) => text.includes("● history")) + 1;
     const press = (): string => keys("-l", `\x1b[<0;5;${row}M\x1b[<0;5;${row}m`);
     press();
@@ -232,13 +234,14 @@ describe("sidebar in a pane", () => {
     await eventually("the focus of the pane", () => log().includes("focus history"));
   });
 
-  test("moves the selection with the wheel, down and up", async () => {
+  test("moves the selection with the wheel, down and up, but not sideways", async () => {
     const { keys, sees } = await openSidebar();
     keys("j");
     await sees("▌● inventory");
     keys("-l", "\x1b[<65;5;5M");
     await sees("▌● history");
-    keys("-l", "\x1b[<64;5;5M");
+    // blessed reports a change of the focus as a mouse event.
+    keys("-l", "\x1b[I\x1b[<67;5;5M\x1b[<64;5;5M");
     await sees("▌● inventory");
   });
 

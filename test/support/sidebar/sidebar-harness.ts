@@ -8,7 +8,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { TeamError } from "../../../src/errors.ts";
 import type { SidebarData } from "../../../src/sidebar/data.ts";
-import type { Content, DocumentKind } from "../../../src/sidebar/documents.ts";
+import type { Content } from "../../../src/sidebar/documents.ts";
 import { runSidebar } from "../../../src/sidebar/sidebar.ts";
 import type { Bell } from "../../../src/wakeup/bell.ts";
 
@@ -59,7 +59,7 @@ async function load(): Promise<SidebarData> {
 
 /** The team's data, and the documents that the sidebar can open. */
 interface HarnessData extends SidebarData {
-  readonly documents?: Partial<Record<DocumentKind, Content>>;
+  readonly documents?: Partial<Record<Content["kind"], Content>>;
 }
 
 function done(what: string): (name: string) => Promise<string> {

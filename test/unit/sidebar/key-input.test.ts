@@ -11,7 +11,14 @@ test.each([
   ],
   ["a paste whose mark is cut after its second byte", ["\x1b[", "200~y\x1b[201~"], ["pasted: y"]],
   ["the Esc key at once", ["\x1b", "j"], ["\x1b", "j"]],
-  ["a key in pieces", ["\x1b[", "A", "\x1b[2", "~"], ["\x1b[A", "\x1b[2~"]],
+  ["a key in pieces", ["\x1b[", "A", "\x1b[2", "~", "\x1b[13;", "2u"], ["\x1b[A", "\x1b[2~", "\n"]],
+  ["a mouse event in pieces", ["\x1b[<64;3", ";4M"], ["\x1b[<64;3;4M"]],
+  [
+    "mouse events and keys of one piece apart",
+    ["\x1b[<64;3;4M\x1b[<64;3;4Mjk\x1b[<0;3;4m"],
+    ["\x1b[<64;3;4M", "\x1b[<64;3;4M", "jk", "\x1b[<0;3;4m"],
+  ],
+  ["Alt+Enter as a key that adds a line", ["a\x1b\rb"], ["a\nb"]],
 ])("KeyInput › reads %s", (_, pieces, expected) => {
   const input = new KeyInput(new PassThrough() as unknown as NodeJS.ReadStream);
   const read: string[] = [];

@@ -387,6 +387,14 @@ test("the sidebar's help lists every key, and the signs", () => {
   expect(rows).toContain(" ✗     crashed");
 });
 
+test("the ids of blockers in the sidebar cannot control the terminal", () => {
+  // Another program wrote the file of the task.
+  const list = [task(1, "first"), task(2, "second", { blockedBy: ["1", "\x1b]0;owned\x07\x1b[2J7"] })];
+  const status = { ...AUDIT.status, tasks: { list }, approvals: [] };
+  const rows = shown({ ...AUDIT, status }, 34, 40, { view: "tasks", task: "2" });
+  expect(rows).toContain("▌    after #1 #7");
+});
+
 test("text of members and messages in the sidebar cannot control the terminal", () => {
   const evil = "\x1b]0;owned\x07\x1b[2Jhi";
   const status = { ...AUDIT.status, members: [member("m", { state: "running", activity: evil })] };

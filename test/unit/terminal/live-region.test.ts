@@ -159,6 +159,51 @@ test("liveRegion › erases every row that its rows wrap to after the pane becam
   expect(out).toMatch(/^(?:\x1b\[\?2026h)?\x1b\[7A\r/);
 });
 
+test("liveRegion › draws an unchanged row again after the pane became narrower", () => {
+  let out = "";
+  let width = 60;
+  const live = liveRegion({
+    out: (text) => (out += text),
+    width: () => width,
+    height: () => 24,
+    plain: true,
+  });
+  live.openInput();
+  live.activity("● Bash a command of forty cells in one row");
+  live.changed();
+  width = 30;
+  out = "";
+  live.changed();
+  // The end of the activity was where the input line is now, and the input line below it.
+  expect(out).toContain("\r\n\x1b[K› ");
+  expect(out).toContain("\x1b[J");
+});
+
+test("liveRegion › erases nothing when it resumes without rows", () => {
+  const { pause, resume, writes } = region();
+  pause();
+  writes.length = 0;
+  resume();
+  expect(writes.join("")).not.toContain("\x1b[J");
+});
+
+test("liveRegion › erases only the rows that it drew when one of them has a link", () => {
+  let out = "";
+  const live = liveRegion({
+    out: (text) => (out += text),
+    width: () => 40,
+    height: () => 24,
+    plain: true,
+  });
+  live.openInput();
+  live.progress(() => ["See \x1b]8;;https://example.com/a/long/address\x1b\\the page\x1b]8;;\x1b\\."]);
+  live.changed();
+  out = "";
+  live.changed();
+  // The address takes no cells, so the text takes one row.
+  expect(out).toMatch(/^(?:\x1b\[\?2026h)?\x1b\[1A\r/);
+});
+
 test("liveRegion › draws the changes of several calls together, in one frame", () => {
   const { together, write, activity, openInput, shown, writes } = region();
   openInput();

@@ -69,7 +69,21 @@ describe("plainKey", () => {
     expect(plainKey(`${ESC}[${sequence}`)).toBe(plain);
   });
 
-  test.each(["[A", "[200~", "[?1;2c", "[1;2R", "[<0;1;2M", "[0;1;2;3u"])(
+  test.each([
+    ["Enter", "M", "\r"],
+    ["*", "j", "*"],
+    ["+", "k", "+"],
+    [",", "l", ","],
+    ["-", "m", "-"],
+    [".", "n", "."],
+    ["/", "o", "/"],
+    ["0", "p", "0"],
+    ["9", "y", "9"],
+  ])("reads %s of the keypad in application mode", (_name, letter, plain) => {
+    expect(plainKey(`${ESC}O${letter}`)).toBe(plain);
+  });
+
+  test.each(["[A", "OA", "OP", "[200~", "[?1;2c", "[1;2R", "[<0;1;2M", "[0;1;2;3u"])(
     "returns nothing for %s, which is not an extended key",
     (sequence) => {
       expect(plainKey(`${ESC}${sequence}`)).toBeUndefined();
@@ -81,4 +95,13 @@ test("withPlainKeys › replaces extended keys in input, and leaves the rest as 
   expect(withPlainKeys(`a${ESC}[13;2ub${ESC}[27;2;32~c${ESC}[A${ESC}[<0;1;2M${ESC}`)).toBe(
     `a\nb c${ESC}[A${ESC}[<0;1;2M${ESC}`,
   );
+});
+
+test("withPlainKeys › replaces Alt+Enter, and the keypad in application mode", () => {
+  expect(withPlainKeys(`a${ESC}\rb${ESC}Oq${ESC}OM${ESC}OA`)).toBe(`a\nb1\r${ESC}OA`);
+});
+
+test("withPlainKeys › removes control strings, which are replies of the terminal", () => {
+  const color = `${ESC}]11;rgb:0/0/0`;
+  expect(withPlainKeys(`a${color}${ESC}\\b${color}\u0007c${ESC}P>|x${ESC}\\d`)).toBe("abcd");
 });

@@ -45,6 +45,8 @@ describe("stripControls", () => {
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(stripControls(text)).not.toMatch(CONTROL);
         expect(gridText(text)).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+        // A sequence before it has no influence, although the stripper then checks each character.
+        expect(stripControls(`\x1b[m${text}`)).toBe(stripControls(text));
       }),
     );
   });
@@ -77,6 +79,10 @@ describe("gridText and the width of cells", () => {
 
   test("gridText uses the emoji forms that all versions of tmux measure alike", () => {
     expect(gridText("❤️ 👍🏽 👩‍🚀 🇩🇪 1️⃣")).toBe("❤ 👍 👩🚀 DE 1");
+  });
+
+  test("gridText leaves out soft hyphens, which tmux may show as a cell", () => {
+    expect(gridText("Donau\u00addampf")).toBe("Donaudampf");
   });
 
   test.each([

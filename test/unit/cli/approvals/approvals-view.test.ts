@@ -201,6 +201,13 @@ describe("ApprovalsView", () => {
     expect(v.given).toEqual([["r1", { approve: false, note: "use npm ci" }]]);
   });
 
+  it("keeps the tabs and the lines of a pasted note that is continued", async () => {
+    const v = await view([request("r1")]);
+    v.read();
+    for (const keys of ["m", "\u001b[200~a\tb\nc\u001b[201~\r", "m", "!\r", "n"]) v.shown.push(keys);
+    expect(v.given).toEqual([["r1", { approve: false, note: "a\tb\nc!" }]]);
+  });
+
   it("keeps a note whose end and answer came in the same read, and gives no answer", async () => {
     const v = await view([request("r1")]);
     v.read();

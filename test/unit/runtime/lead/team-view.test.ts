@@ -219,14 +219,15 @@ describe("renderFrame", () => {
     const tasks = [
       task("1", { status: "completed" }),
       task("2", { status: "in_progress", owner: "ann" }),
-      task("3", { blockedBy: ["2"] }),
+      // The second id is from another program.
+      task("3", { blockedBy: ["2", "\u001b]0;owned\u0007\u001b[2J9"] }),
     ];
     expect(drawn({ at: "tasks", selected: undefined, scrolledBack: 0 }, facts({ tasks })).rows).toEqual([
       "tasks of crew · 1 of 3 done               Esc back",
       "",
       "✓   #1 task 1",
       "◐   #2 task 2 · ann",
-      "◌   #3 task 3 · after #2",
+      "◌   #3 task 3 · after #2 #9",
     ]);
   });
 

@@ -28,3 +28,26 @@ test("agentCommands › does not offer to change the model of another program", 
     "model: gpt-5\ncodex chooses its model itself",
   ]);
 });
+
+test("agentCommands › ends the shown activity if the compacted conversation cannot be saved", async () => {
+  const shown: string[] = [];
+  let done: Promise<void> | undefined;
+  const agent = {
+    messages: [{}],
+    async compact() {
+      throw new Error("the disk is full");
+    },
+  };
+  const worker = {
+    planApproval: { isWaiting: false },
+    betweenTurns({ act }: { act(agent: unknown, signal: AbortSignal): Promise<void> }) {
+      done = act(agent, new AbortController().signal);
+      return false;
+    },
+  };
+  const view = { idle: () => shown.push("idle"), error: (text: string) => shown.push(text) };
+  const parts = { ref: {}, name: "dev", call: { io: {} }, view, worker };
+  agentCommands(parts as unknown as Parameters<typeof agentCommands>[0]).compact("");
+  await done;
+  expect(shown).toEqual(["idle", "the disk is full"]);
+});

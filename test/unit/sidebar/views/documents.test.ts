@@ -102,6 +102,22 @@ describe("a member's diff in the sidebar", () => {
     expect(pressed(diff, "next-file", "previous-file").reader?.cursor).toBe(0);
   });
 
+  test("says which files are not shown, since the diff is too long", () => {
+    const added = Array.from({ length: 20_000 }, () => "+x");
+    const big = ["diff --git a/big b/big", "@@ -0,0 +1,20000 @@", ...added];
+    const last = ["diff --git a/z b/z", "@@ -1 +1 @@", "-a", "+b"];
+    const files = [
+      { path: "big", added: 20_000, removed: 0, status: "added" },
+      { path: "z", added: 1, removed: 1, status: "modified" },
+    ] as const;
+    const content = { kind: "diff", diff: { ...DIFF, files, patch: [...big, ...last].join("\n") } } as const;
+    const long = pressed(showing({ kind: "diff", member: "history" }, content), "last");
+    expect(shown(long).filter((row) => row.includes("teams diff"))).toEqual([
+      " not shown here; see teams diff",
+      "▌… 6 more lines; see teams diff",
+    ]);
+  });
+
   test("says that there are no changes", () => {
     const none = showing(
       { kind: "diff", member: "a" },

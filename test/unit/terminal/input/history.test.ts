@@ -17,6 +17,8 @@ test("fileHistory › is shared by panes, keeps each line once, and is private",
   two.add("second");
   two.add("first");
   expect(two.entries()).toEqual(["several\nlines", "second", "first"]);
+  one.add("third");
+  expect(two.entries()).toEqual(["several\nlines", "second", "first", "third"]);
   expect(readFileSync(path, "utf8")).not.toContain("secret");
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });

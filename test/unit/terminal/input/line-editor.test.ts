@@ -29,7 +29,7 @@ function edited(keys: string, editor = lineEditor()): string {
 }
 
 function historyOf(...entries: string[]): History {
-  return { entries: () => entries, add: (entry) => void entries.push(entry) };
+  return { entries: () => [...entries], add: (entry) => void entries.push(entry) };
 }
 
 test("lineEditor › reports shift-tab as a key, whole or in pieces, but not inside a paste", () => {
@@ -56,6 +56,7 @@ describe("lineEditor › a line", () => {
     ["a wide letter", "a検\b", "a|"],
     ["a letter of several code points", "a👩‍💻\u007f", "a|"],
     ["a word", "say no  \u0017", "say |"],
+    ["the spaces before the first word", `  a${LEFT}\u0017x`, "x|a"],
     ["everything before the cursor", `abc${LEFT}\u0015x`, "x|c"],
     ["everything after the cursor", `abc${LEFT}${LEFT}\u000b`, "a|"],
     ["the letter at the cursor", `abc${LEFT}${LEFT}\u001b[3~`, "a|c"],
@@ -72,6 +73,7 @@ describe("lineEditor › a line", () => {
     ["left over a character of several code points", `a👩‍💻b${LEFT}${LEFT}x`, "ax|👩‍💻b"],
     ["right, not beyond the end", `ab${LEFT}${RIGHT}${RIGHT}c`, "abc|"],
     ["words", "one two three\u001bb\u001bbx\u001bfy", "one xtwoy| three"],
+    ["words, to the start of the text", "  a\u001bb\u001bbx", "x|  a"],
     ["words with Alt and an arrow", "one two\u001b\u001b[Dx\u001b\u001bOC", "one xtwo|"],
     ["words with Ctrl and an arrow", "one two\u001b[1;5Dx\u001b[1;5C", "one xtwo|"],
   ])("can be edited after a move with %s", (_, keys, shown) => {
@@ -101,6 +103,25 @@ describe("lineEditor › a line", () => {
     const pasted = "\u001b[200~one\rtwo\n\u0003three\u001b[201~";
     expect(type(pasted, "!\r")).toEqual([line("one\ntwo\nthree!")]);
     expect(type(...pasted, "\r")).toEqual([line("one\ntwo\nthree")]);
+  });
+
+  test("keeps the tabs of a paste, and each of its line ends once", () => {
+    const pasted = "\u001b[200~a\tb\r\nc\r\r\nd\r\u001b[201~";
+    expect(type(pasted, "!\r")).toEqual([line("a\tb\nc\n\nd\n!")]);
+    expect(type(...pasted, "!\r")).toEqual([line("a\tb\nc\n\nd\n!")]);
+  });
+
+  test("gets the lines of a paste in one piece", () => {
+    const editor = lineEditor();
+    const completed: string[] = [];
+    editor.connect({
+      complete(word) {
+        completed.push(word);
+        return [];
+      },
+    });
+    press(editor, "\u001b[200~@one\n@two\n@three\u001b[201~");
+    expect(completed).toEqual(["@three"]);
   });
 
   test("has a maximum length, and reports when it is reached", () => {
@@ -133,6 +154,16 @@ describe("lineEditor › the history", () => {
     expect(edited(`${UP}${UP}`, editor)).toBe("one|");
     expect(edited(`${DOWN}${DOWN}`, editor)).toBe("dra|");
     expect(press(editor, "\u0015three\r", UP, "\r")).toEqual([line("three"), line("three")]);
+  });
+
+  test("gets the lines of other panes, but not between two of its lines", () => {
+    const editor = lineEditor();
+    const history = historyOf("one", "two");
+    editor.connect({ history });
+    expect(edited(UP, editor)).toBe("two|");
+    history.add("of another pane");
+    expect(edited(UP, editor)).toBe("one|");
+    expect(edited(`${DOWN}${DOWN}${UP}`, editor)).toBe("of another pane|");
   });
 
   test("lets Up and Down move within a recalled line once the cursor was moved", () => {
@@ -331,6 +362,9 @@ test.each([
   ["a modifier of two digits", "\u001b[1;10A"],
   ["a window's size", "\u001b[8;24;80t"],
   ["a colour", "\u001b[38;5;208m"],
+  ["a terminal's background", "\u001b]11;rgb:0000/0000/0000\u001b\\"],
+  ["a terminal's name", "\u001bP>|tmux 3.5a\u001b\\"],
+  ["a link", "\u001b]8;;https://a.example\u0007"],
 ])("lineEditor › %s, an unknown sequence, adds no character, typed or pasted", (_, sequence) => {
   expect(type(`a${sequence}b\r`)).toEqual([line("ab")]);
   expect(type(`\u001b[200~a${sequence}b\u001b[201~\r`)).toEqual([line("ab")]);
@@ -376,8 +410,9 @@ describe("lineEditor › with extended keys", () => {
     expect(type("one", ...enter, "two\r")).toEqual([line("one\ntwo")]);
   });
 
-  test("Ctrl+Enter sends the line, and Shift+Tab and Esc are keys", () => {
+  test("Ctrl+Enter and Enter of the keypad send the line, and Shift+Tab and Esc are keys", () => {
     expect(type("one\u001b[13;5u")).toEqual([line("one")]);
+    expect(type("one\u001bOr\u001bOM")).toEqual([line("one2")]);
     expect(type("\u001b[9;2u", "\u001b[27u", "\u001b[27;2;27~")).toEqual([
       { kind: "shift-tab" },
       ESCAPE,

@@ -362,6 +362,13 @@ test("a live pane › names a rule's file relative to the working directory, in 
   );
 });
 
+test("a live pane › escapes a hidden character in a rule", () => {
+  const { view, rows } = livePane();
+  view.permission(ask({ rules: [`Edit(/${CWD}/src/a\u200b.ts)`] }));
+  view.explain();
+  expect(rows().join(" ")).toContain("Edit(src/a\\u200b.ts)");
+});
+
 test("a live pane › leaves out a note that its input line already shows", () => {
   const { view, rows } = livePane();
   view.leaveOut("permission mode is now plan");
@@ -404,6 +411,21 @@ test("a live pane › shows a long command in full on demand, even with a short 
     "Bash(echo long long long long long long",
     "long long long long long long end)",
     "    done",
+    "",
+    "›",
+  ]);
+});
+
+test("a live pane › shows a result with a long line in full on demand", () => {
+  const { view, rows } = livePane({ width: 40 });
+  view.event(call("1", "cat a"));
+  view.event(result("1", `${"long ".repeat(12)}end`));
+  expect(rows()[1]).toMatch(/^ {2}⎿ long.*…$/);
+  view.expand();
+  expect(rows().slice(-5)).toEqual([
+    "Bash(cat a)",
+    "    long long long long long long long",
+    "    long long long long long end",
     "",
     "›",
   ]);

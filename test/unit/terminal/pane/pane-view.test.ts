@@ -544,7 +544,7 @@ describe("text from other sources in a pane cannot control the terminal", () => 
           summary: evil,
           subagent: evil,
           reason: evil,
-          rules: [evil],
+          rules: [],
           change: [],
         }),
     ],
@@ -552,6 +552,13 @@ describe("text from other sources in a pane cannot control the terminal", () => 
     const out = pane(act);
     expect(out).toContain("ab");
     expect(out).not.toMatch(/owned|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
+  });
+
+  test("if it comes from a rule, whose control characters are shown as escapes", () => {
+    const request = { id: "1", call: "1", tool: "Bash", summary: "ls", reason: "", change: [] };
+    const out = pane((view) => view.permission({ ...request, rules: [evil] }));
+    expect(out).toContain("\\u001b]0;owned");
+    expect(out).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
   });
 
   test("if it comes from a change, whose control characters are shown", () => {
